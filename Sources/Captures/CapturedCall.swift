@@ -117,7 +117,10 @@ private struct CapturedURL {
         let host = rest.prefix { $0 != UInt8(ascii: "/") }
         let named = host.lastIndex(of: UInt8(ascii: "@")).map { host[($0 + 1)...] } ?? host
         path = rest[host.endIndex...].split(separator: UInt8(ascii: "/"))
-        let shown = String(decoding: named + rest[host.endIndex...], as: UTF8.self)
+        let parts = rest[host.endIndex...].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        // A long part may be a token.
+        let short = parts.map { $0.count > 80 ? Array($0.prefix(20)) + Array("…".utf8) : Array($0) }
+        let shown = String(decoding: named + short.joined(separator: [UInt8(ascii: "/")]), as: UTF8.self)
         target = text.isEmpty ? nil : printable(shown, limit: 300)
         query = SentPairs(url.dropFirst(address.count + 1))
     }

@@ -10,6 +10,8 @@ final class DocumentSearch {
     private var facts = Facts()
     /// Whether the values belong to one entry of a HAR file. They are then kept until the entry is reported.
     var isCall = false
+    /// The values of the call that look like tokens and cannot be read.
+    private var unreadable: Set<ArraySlice<UInt8>> = []
     /// The lines of values that show a token which could not be read.
     private(set) var openLines: [Int] = []
 
@@ -33,27 +35,29 @@ final class DocumentSearch {
         if object.first != .name("response") { facts.add(found.said) }
         found.said = [:]
         let isSent = isSent(object)
-        let sent = isSent == true ? SentFields(value, at: steps) : nil
+        let sent = isSent == true ? SentFields(value, at: steps).values : nil
         // What each field holds; the search remembers it from the value.
-        let fields = (sent?.values ?? []).map { field in
-            (text: field, tokens: search.search(field, depth: depth).findings.compactMap(\.clearText))
+        let fields = (sent ?? []).map { field in
+            (text: field, tokens: Set(search.search(field, depth: depth).findings.compactMap(\.clearText)))
         }
-        var seen: [[UInt8]: Int] = [:]
+        var (seen, holding) = ([[UInt8]: Int](), [[UInt8]: [ArraySlice<UInt8>]]())
+        for field in fields { for token in field.tokens { holding[token, default: []].append(field.text) } }
+        let likeToken = sent?.first(where: SentFields.isLikeToken)
         waiting.add(
             found.changed { finding in
                 (finding.object, finding.isSent) = (object, isSent)
-                guard let sent, let clearText = finding.clearText, finding.sent == nil else { return }
+                guard sent != nil, let clearText = finding.clearText, finding.sent == nil else { return }
                 // If several fields hold the token, each finding of it is that of the next field.
-                let holders = fields.filter { $0.tokens.contains(clearText) }.map(\.text)
+                let holders = holding[clearText] ?? []
                 let number = seen[clearText, default: 0]
                 seen[clearText] = number + 1
-                let field = holders.isEmpty ? sent.likeTokens.first : holders[min(number, holders.count - 1)]
+                let field = holders.isEmpty ? likeToken : holders[min(number, holders.count - 1)]
                 finding.sent = field.map { Array($0) }
+                if holders.isEmpty, let field { unreadable.insert(field) }
             }, inside: [], line: 0)
         // A value that looks like a token and cannot be read stays a row of the call.
         for (text, tokens) in fields where tokens.isEmpty && SentFields.isLikeToken(text) {
-            guard !waiting.findings.contains(where: { $0.object == object && $0.sent.map(text.elementsEqual) == true })
-            else { continue }
+            guard unreadable.insert(text).inserted else { continue }
             var unread = Finding(.token(Array(text)), fit: .none)
             (unread.way, unread.line, unread.object) = ([steps.path], line, object)
             (unread.isSent, unread.sent) = (isSent, Array(text))
@@ -67,7 +71,7 @@ final class DocumentSearch {
     /// Returns and forgets the findings since the last call, with the statements and errors of the document.
     func takeAll() -> (searched: Searched, facts: Facts) {
         completeFindings()
-        defer { (complete, facts) = (Searched(), Facts()) }
+        defer { (complete, facts, unreadable) = (Searched(), Facts(), []) }
         complete.said = facts.said
         return (complete, facts)
     }

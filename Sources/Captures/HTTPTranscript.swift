@@ -13,7 +13,7 @@ struct HTTPTranscript {
 
     private let lines: [ArraySlice<UInt8>]
     private var next = 0
-    private var calls: [(target: String, values: [Value])] = []
+    private var calls: [(target: String, values: [Value], isAnswered: Bool)] = []
     /// The last calls without a response, by their places.
     private var open: [Int] = []
     /// The text without its calls. It has the same lines.
@@ -40,7 +40,7 @@ struct HTTPTranscript {
     private mutating func add(_ values: [Value], _ start: Start) -> Bool {
         guard let status = start.status else {
             open = open.suffix(Self.mostOpen) + [calls.count]
-            calls.append((start.target, values))
+            calls.append((start.target, values, false))
             return true
         }
         // Another response to the same request follows a 103.
@@ -49,15 +49,21 @@ struct HTTPTranscript {
         let named = start.target.isEmpty ? nil : open.lastIndex { calls[$0].target.hasSameBytes(as: start.target) }
         let place = named ?? (start.frame.isEmpty ? open.indices.first : open.indices.last)
         guard let place else { return false }
-        calls[open.remove(at: place)].values += values
+        let index = open.remove(at: place)
+        calls[index].values += values
+        calls[index].isAnswered = true
         return true
     }
 
     /// Reports each value of the calls at the path that it has in a HAR file.
     func report(_ take: ([JSONWalker.Step], [UInt8], Int) -> Void) {
+        let hasAnswers = calls.contains(where: \.isAnswered)
         for (index, call) in calls.enumerated() {
             let entry: [JSONWalker.Step] = [.name("log"), .name("entries"), .index(index)]
             for (path, value, line) in call.values { take(entry + path, value, line) }
+            // As browsers write it of a call that got no answer.
+            guard hasAnswers, !call.isAnswered, let line = call.values.last?.line else { continue }
+            take(entry + [.name("response"), .name("status")], Array("0".utf8), line)
         }
     }
 
@@ -78,6 +84,13 @@ struct HTTPTranscript {
             values.append((path + [.name("value")], Array(value), next + 1))
             fields[name.lowercased()] = fields[name.lowercased()] ?? value
             (count, next) = (count + 1, next + 1)
+        }
+        // A header that goes on in the next line is none that a server reads; the text is searched as it stands.
+        if frame.isEmpty, next < lines.count, !lines[next].allSatisfy(\.isASCIIWhiteSpace), !Self.isEnd(lines[next]),
+            Start(lines[next]) == nil
+        {
+            next = line - 1
+            return nil
         }
         if let status = start.status {
             values.append(([part, .name("status")], Array("\(status)".utf8), line))
@@ -103,22 +116,35 @@ struct HTTPTranscript {
     ) -> [UInt8] {
         let isChunked = fields["transfer-encoding"] != nil
         // What a program prints unpacked is longer than the header says.
-        let length =
-            fields["content-encoding"] == nil
-            ? fields["content-length"].flatMap { Int(String(decoding: $0, as: UTF8.self)) } : nil
+        let said = fields["content-encoding"] == nil ? fields["content-length"] : nil
+        let length = said.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
         // A request over a connection has a body only if a header says so (RFC 9112, 6.3); `curl` does not print it.
         let hasBody = start.status != nil || !start.isOfCurl && (fields["content-length"] != nil || isChunked)
         guard !frame.isEmpty || hasBody else { return [] }
         var body: [UInt8] = []
-        while next < lines.count, Start(lines[next]) == nil, let text = Self.without(frame, lines[next]) {
+        while next < lines.count, let text = Self.without(frame, lines[next]) {
+            if let length, frame.isEmpty, body.count >= length { break }
+            if let start = Start(lines[next]) {
+                // A 100 stands before the body that it asks for.
+                guard let status = start.status, status < 200, body.isEmpty else { break }
+                repeat { next += 1 } while next < lines.count && lines[next].allSatisfy(\.isASCIIWhiteSpace)
+                continue
+            }
+            // What a log has after the body.
+            if frame.isEmpty, LineTime(beginning: lines[next].prefix(40)) != nil { break }
+            if start.isOfCurl, text.starts(with: "* Connection".utf8) || text.starts(with: "* Closing".utf8) { break }
             next += 1
-            if text.starts(with: "--> END".utf8) || text.starts(with: "<-- END".utf8) { break }
+            if Self.isEnd(text) { break }
             if start.isOfCurl, ["* ", "{ [", "} ["].contains(where: { text.starts(with: $0.utf8) }) { continue }
             body += text + [0x0A]
-            if let length, frame.isEmpty, body.count > length { break }
         }
         if body.last == 0x0A { body.removeLast() }
         return isChunked ? Self.withoutChunks(body) : body
+    }
+
+    /// Whether a logger ends a message with this line.
+    private static func isEnd(_ line: ArraySlice<UInt8>) -> Bool {
+        line.begins(with: "--> END") || line.begins(with: "<-- END")
     }
 
     /// The content of chunks (RFC 9112, 7.1); the body as it is if it has none.

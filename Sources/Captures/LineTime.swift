@@ -14,10 +14,18 @@ package struct LineTime: Sendable, Equatable {
         hasZone = text.firstRange(of: ":").map { text[$0.lowerBound...].contains { "+-ZGU".contains($0) } } ?? true
     }
 
-    /// Words in the names of other times, such as an expiry.
-    private static let otherTimes = ["expire", "issue", "modified", "until", "valid", "notbefore", "notafter"].map {
-        Array($0.utf8)
-    }
+    /// The names behind which a line has its own time; any other is that of another time, such as an expiry.
+    private static let names = [
+        "date", "time", "timestamp", "@timestamp", "datetime", "ts", "t", "at", "info", "notice", "warn", "warning",
+        "error", "debug",
+        "trace", "fatal",
+    ]
+    /// Words of other times that stand before them without a sign.
+    private static let otherTimes = ["expire", "issue", "modified", "until", "valid"].map { Array($0.utf8) }
+    /// What follows a time of day that is not in UTC, or of half a day.
+    private static let otherClocks = [
+        "AM", "PM", "PST", "PDT", "MST", "MDT", "CST", "CDT", "EST", "EDT", "CET", "CEST", "BST", "IST", "JST",
+    ]
     /// How far behind the beginning of a line its time may stand.
     private static let head = 160
     /// The number of lines before a token that may belong to the same record.
@@ -33,8 +41,7 @@ package struct LineTime: Sendable, Equatable {
             guard hour.count == 2, hour.allSatisfy(\.isDigit), rest.prefix(2).allSatisfy(\.isDigit),
                 let begin = Self.startOfDate(in: head[..<hour.startIndex])
             else { continue }
-            let name = head[..<begin].map(\.asciiLowercased)[...]
-            guard !Self.otherTimes.contains(where: { name.firstRange(of: $0) != nil }) else { return nil }
+            guard Self.isOfLine(head[..<begin]) else { return nil }
             rest = rest.dropFirst(2)
             if rest.first == UInt8(ascii: ":") { rest = rest.dropFirst(3) }
             var time = String(decoding: head[begin..<rest.startIndex], as: UTF8.self)
@@ -43,11 +50,24 @@ package struct LineTime: Sendable, Equatable {
                 time += "." + String(decoding: fraction, as: UTF8.self)
                 rest = head[fraction.endIndex...]
             }
+            let word = rest.drop(while: \.isBlank).prefix(while: \.isLetterOrDigit)
+            guard !Self.otherClocks.contains(where: word.isSame) else { return nil }
             let zone = Self.zone(rest)
             (text, hasZone) = (time + zone, !zone.isEmpty)
             return
         }
         return nil
+    }
+
+    /// Whether what stands before a date lets it be the time of the line.
+    private static func isOfLine(_ before: ArraySlice<UInt8>) -> Bool {
+        let lowered = before.map(\.asciiLowercased)[...]
+        guard !otherTimes.contains(where: { lowered.firstRange(of: $0) != nil }) else { return false }
+        let quoted = lowered.reversed().drop { "\" [(".utf8.contains($0) }
+        guard let sign = quoted.first, ":=".utf8.contains(sign) else { return true }
+        let named = quoted.dropFirst().drop { "\" ".utf8.contains($0) }
+        let name = named.prefix { $0.isLetterOrDigit || "@-_.".utf8.contains($0) }.reversed()
+        return name.isEmpty || names.contains { $0.utf8.elementsEqual(name) }
     }
 
     /// Where the date begins that a text ends with: `2017-03-15T`, `2017/03/15 `, `15/Mar/2017:`, `15 Mar 2017 `.
@@ -75,7 +95,11 @@ package struct LineTime: Sendable, Equatable {
         let offset = text.drop { $0 == UInt8(ascii: " ") }
         let digits = offset.dropFirst().prefix { $0.isDigit || $0 == UInt8(ascii: ":") }
         let count = digits.count(where: \.isDigit)
-        guard let sign = offset.first, "+-".utf8.contains(sign), count == 4 || count == 2 else { return "" }
+        // Offsets are whole quarters of an hour, and no larger than 14 hours.
+        let number = digits.filter(\.isDigit).reduce(0) { $0 * 10 + Int($1 - 0x30) } * (count == 2 ? 100 : 1)
+        guard let sign = offset.first, "+-".utf8.contains(sign), count == 4 || count == 2, number <= 1400,
+            (number % 100).isMultiple(of: 15), number % 100 < 60
+        else { return "" }
         return String(decoding: text[..<digits.endIndex], as: UTF8.self) + (count == 2 ? "00" : "")
     }
 
@@ -87,16 +111,31 @@ package struct LineTime: Sendable, Equatable {
     static func date(_ findings: inout [Finding], in text: ArraySlice<UInt8>, from place: Int, on line: Int) {
         var (begin, line) = (text[..<place].lastIndex(of: 0x0A).map { $0 + 1 } ?? text.startIndex, line)
         for index in findings.indices where findings[index].time == nil {
+            if index > 0, findings[index - 1].line == findings[index].line {
+                findings[index].time = findings[index - 1].time
+                continue
+            }
             while line < findings[index].line, let end = text[begin...].position(of: 0x0A) {
                 (begin, line) = (end + 1, line + 1)
             }
             var (before, tried) = (begin, 0)
             findings[index].time = LineTime(beginning: text[before...])
+            // A record may have several lines. One that begins with a word is a record of its own.
+            guard findings[index].time == nil, continuesRecord(text[begin...]) else { continue }
             while findings[index].time == nil, before > text.startIndex, tried < recordLimit {
                 before = text[..<(before - 1)].lastIndex(of: 0x0A).map { $0 + 1 } ?? text.startIndex
                 findings[index].time = LineTime(beginning: text[before...])
                 tried += 1
             }
         }
+    }
+
+    private static let shortestToken = 60
+
+    /// Whether a line begins with a blank, a bracket, or a token in digits.
+    private static func continuesRecord(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let first = line.first else { return false }
+        let digits = line.prefix(shortestToken).prefix { $0.isLetterOrDigit || "+/-_%".utf8.contains($0) }
+        return first.isBlank || "<{\"'".utf8.contains(first) || digits.count == shortestToken
     }
 }

@@ -45,6 +45,7 @@ struct PacketCapture {
         var (rest, links) = (file, [Int]())
         while let kind = rest.number(at: 0), let length = rest.number(at: 4), length >= 12 {
             let block = rest.prefix(length)
+            if kind == 0x0A0D_0D0A { links = [] }
             if kind == 1, let link = block.number(at: 8) { links.append(link & 0xFFFF) }
             if kind == 6, let interface = block.number(at: 8), let count = block.number(at: 20), interface < links.count
             {
@@ -59,9 +60,10 @@ struct PacketCapture {
         switch link {
         case 0: takePacket(frame.dropFirst(4))
         case 1:
-            // A tag of a virtual network stands before the packet's kind.
-            let isTagged = frame.dropFirst(12).starts(with: [0x81, 0])
-            takePacket(frame.dropFirst(isTagged ? 18 : 14))
+            // Tags of virtual networks stand before the packet's kind.
+            var kind = frame.dropFirst(12)
+            while kind.starts(with: [0x81, 0]) || kind.starts(with: [0x88, 0xA8]) { kind = kind.dropFirst(4) }
+            takePacket(kind.dropFirst(2))
         case 12, 101, 228, 229: takePacket(frame)
         case 113: takePacket(frame.dropFirst(16))
         case 276: takePacket(frame.dropFirst(20))

@@ -5,9 +5,6 @@ internal import TextEncodings
 struct SentFields {
     private(set) var values: [ArraySlice<UInt8>] = []
 
-    /// The values that look like a token.
-    var likeTokens: [ArraySlice<UInt8>] { values.filter(Self.isLikeToken) }
-
     /// Whether a value looks like a token, even if something changed the case of its letters.
     static func isLikeToken(_ value: ArraySlice<UInt8>) -> Bool {
         let head = String(decoding: value.prefix(400).map(\.asciiLowercased), as: UTF8.self)

@@ -141,7 +141,7 @@ package struct TokenFinder {
 
     private static let (requestEnding, answerEnding) = ("_c.txt", "_s.txt")
 
-    /// Searches each connection of a capture of packets as a capture of its own; without one, all of it as text.
+    /// Searches each connection of a capture of packets as a capture of its own; if none has anything, all of it as text.
     private func searchPackets(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
@@ -151,13 +151,17 @@ package struct TokenFinder {
             guard !more.isEmpty else { break }
             file += more
         }
+        var isFound = false
         let connections = PacketCapture(file[...]).connections.filter { !$0.isEmpty }
         for (index, connection) in connections.enumerated() {
             var unread = [connection]
             let way = way + [PacketCapture.name, "connection \(index + 1)"]
-            self.search({ unread.popLast() ?? [] }, inside: way, search, use)
+            self.search({ unread.popLast() ?? [] }, inside: way, search) { part in
+                isFound = isFound || !part.findings.isEmpty
+                use(part)
+            }
         }
-        if connections.isEmpty { searchText(CaptureReader(file[...]), inside: way, search, use) }
+        if !isFound { searchText(CaptureReader(file[...]), inside: way, search, use) }
         if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the packet capture were searched")) }
     }
 

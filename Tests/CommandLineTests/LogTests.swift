@@ -58,6 +58,11 @@ struct LogTests {
     @Test(
         "what is no time of a line is not taken for one",
         arguments: [
+            "2023-11-14T22:15:00Z up\nNov 15 22:14:00 host app: token=",
+            "2023-11-14T22:15:00Z up\n[Wed Nov 15 22:14:00 2023] token=",
+            "2023-11-15 10:14:00 PM token=", "2023-11-14 22:14:00 PST token=", "GET /x?from=2023-11-14T22:15:00Z&t=",
+            "Retry-After: Tue, 14 Nov 2023 22:15:00 GMT\ntoken=", "birthday: 2023-11-14T22:15:00Z\n ",
+            "start=2023-11-14T22:15:00Z token=",
             "no time ", "03-15 16:40:46.112 D OkHttp ", "expires: Tue, 14 Nov 2023 22:30:00 GMT\n", "[::1]:12:30 ",
             "Last-Modified: Tue, 14 Nov 2023 22:30:00 GMT ", "2023-11-14 ", "99:99 2023-11-14-22:30 ",
             String(repeating: "x", count: 200) + " 2023-11-14T22:30:00Z ",
@@ -71,6 +76,21 @@ struct LogTests {
             "\(asked)")
         let verified = try run(["verify", "--find", "--at", "line", "--requestor", "MML", "--any-resource"], text)
         #expect(verified.status == 2 && verified.errors.contains("has no time") && verified.output == "", "\(verified)")
+    }
+
+    @Test("a token that stands again where it has expired fails a verification as of its lines")
+    func lateMention() throws {
+        let late = "2023-11-14T22:14:00Z got \(try token())\n2023-11-14T23:14:00Z sent \(try token())\n"
+        let answer = "HTTP/1.1 200 OK\nDate: Tue, 14 Nov 2023 22:14:00 GMT\n\nok\n"
+        let after =
+            "> GET /x HTTP/1.1\n> Host: a\n>\n"
+            + answer.split(separator: "\n", maxSplits: 2).prefix(2).map { "< \($0)\n" }.joined()
+            + "<\nok\n* Connection #0 to host left intact\n2023-11-14T23:14:00Z play token=\(try token())\n"
+        let bare = "GET /x HTTP/1.1\nHost: a\n\n\(answer)2023-11-14T23:14:00Z play token=\(try token())\n"
+        for text in [late, after, bare] {
+            let outcome = try run(["verify", "--find", "--at", "line", "--requestor", "MML", "--any-resource"], text)
+            #expect(outcome.status == 1 && outcome.output.contains("TOKEN_EXPIRED"), "\(text): \(outcome)")
+        }
     }
 
     @Test("several findings are a table, in which a token has one row; a row is shown in full with --only")

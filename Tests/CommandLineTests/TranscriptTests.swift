@@ -213,6 +213,20 @@ struct TranscriptTests {
                 tokens.map(\.code) == ["VERIFIED"] && tokens[0].way?.contains("HTTP") == isCalls, "\(text): \(lines)")
             #expect(isCalls ? lines.first?.status == status : true, "\(text): \(lines)")
         }
+        let sent = "media_token=\(token.replacing("=", with: "%253D"))"
+        for interim in ["", "HTTP/1.1 100 Continue\n\n"] {
+            let text =
+                "POST /play HTTP/1.1\nHost: a\nContent-Length: \(sent.utf8.count)\n\n\(interim)\(sent)\nHTTP/1.1 200 OK\nA: b\n\n"
+            #expect(try inspect(Data(text.utf8)).last?.code == "INVALID_TOKEN_FORMAT", "\(interim)")
+        }
+        let retried = "--> POST https://b/play\nX-Media-Token: \(token)\n--> END POST\n"
+        let failed = "<-- HTTP FAILED: java.net.SocketTimeoutException: timeout\n"
+        let text =
+            "\(retried)\(failed)\(retried)<-- 200 https://b/play (12ms)\nA: b\n\nok\n<-- END HTTP (2-byte body)\n"
+        let calls = try inspect(Data(text.utf8)).filter { $0.code == "CALL" }
+        #expect(calls.map { $0.notes?.last?.kind } == ["no answer arrived", "sent again"], "\(calls)")
+        let folded = "GET /a HTTP/1.1\nX-Media-Token: \(token.prefix(76))\n \(token.dropFirst(76))\n\n"
+        #expect(try inspect(Data(folded.utf8)).map(\.code) == ["VERIFIED"])
         let piped =
             "GET /a HTTP/1.1\nA: b\n\nGET /b?\(token) HTTP/1.1\nA: b\n\nHTTP/1.1 402 A\nA: b\n\nHTTP/1.1 201 B\nA: b\n\n"
         #expect(try inspect(Data(piped.utf8)).first { $0.call == "/b" }?.status == 201)

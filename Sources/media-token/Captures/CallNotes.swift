@@ -39,7 +39,9 @@ extension CaptureHistory.Note {
         }
         guard let status = call.status, status >= 400 else { return [] }
         if status == 429 {
-            let time = call.retryAfter.map { Int($0) == nil ? $0 : "\($0) s" }
+            let time = call.retryAfter.flatMap { text in
+                Int(text).map { "\($0) s" } ?? Timestamp(reading: text).map { _ in text }
+            }
             return [
                 Self(
                     kind: .throttled, detail: "try again \(time.map { "after \(printable($0, limit: 40))" } ?? "later")"

@@ -43,7 +43,7 @@ struct CaptureInspection {
         case .unread(let reason): lack(reason)
         case .call(let call):
             calls += 1
-            guard !call.isPreflight else { return }
+            guard !call.isPreflight || call.findings.contains(where: { $0.isSent == false }) else { return }
             let time = history.time(of: CaptureHistory.Call(made: call, tokens: []))
             if questions.time == .line, time == nil, let finding = call.findings.first(where: { $0.clearText != nil }) {
                 lack(finding.missingTime)

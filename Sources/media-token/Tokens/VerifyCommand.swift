@@ -189,14 +189,19 @@ enum VerifyCommand {
             var inPart: Set<[UInt8]> = []
             for finding in part.findings {
                 let known = finding.clearText.flatMap { numbers[$0] }
-                let found = inspector.examine(finding, asking: TokenInspector.Questions(), knownAs: known)
-                guard let found else { continue }
+                var questions = TokenInspector.Questions()
+                questions.policy = invocation.time.policy()
+                if invocation.time.time == .line { questions.time = part.time(of: finding).map { .at($0) } }
+                guard let found = inspector.examine(finding, asking: questions, knownAs: known) else { continue }
                 if let clearText = finding.clearText {
                     numbers[clearText] = found.number
                     let isUse = finding.isSent == true && part.isDecided && inPart.insert(clearText).inserted
                     let isSentAgain = isUse && !sent.insert(clearText).inserted
                     guard known == nil || isSentAgain || found.damage != nil else {
-                        if finding.isSent == nil, !invocation.output.isJSON { shown.showAgain(found) }
+                        // The same token is no second use, but may be too old where it stands again.
+                        let isLate = found.examination?.firstFailure?.check == .window
+                        if isLate { status = max(status, .rejected) }
+                        if isLate || finding.isSent == nil, !invocation.output.isJSON { shown.showAgain(found) }
                         continue
                     }
                 }
