@@ -35,7 +35,7 @@ final class DocumentSearch {
         if object.first != .name("response") { facts.add(found.said) }
         found.said = [:]
         let isSent = isSent(object)
-        let sent = isSent == true ? SentFields(value, at: steps).values : nil
+        let sent = isSent == true ? SentFields(value, at: steps, header: facts[object]["name"]).values : nil
         // What each field holds; the search remembers it from the value.
         let fields = (sent ?? []).map { field in
             (text: field, tokens: Set(search.search(field, depth: depth).findings.compactMap(\.clearText)))

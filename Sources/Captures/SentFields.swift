@@ -12,12 +12,14 @@ struct SentFields {
         return value.count > 100 && marks.contains(where: head.contains)
     }
 
-    /// - Parameter steps: The path of the value in the entry.
-    init(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>) {
+    /// - Parameters:
+    ///   - steps: The path of the value in the entry.
+    ///   - header: The name of the header that has the value; `nil` for another value.
+    init(_ value: [UInt8], at steps: ArraySlice<JSONWalker.Step>, header: String?) {
         let names = steps.compactMap { if case .name(let name) = $0 { name.text } else { nil } }
         switch names.dropFirst().joined(separator: ".") {
         case "url": values = Self.query(value[...])
-        case "headers.value": values = Self.header(value[...])
+        case "headers.value": values = Self.header(value[...], named: header)
         case "postData.text": values = Self.body(value[...])
         default: break
         }
@@ -28,10 +30,11 @@ struct SentFields {
     }
 
     /// The parts of a header: its credentials, the query of a `:path`, cookies without the quotes around them (RFC 6265, 4.1.1), or all of it.
-    private static func header(_ value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    private static func header(_ value: ArraySlice<UInt8>, named name: String?) -> [ArraySlice<UInt8>] {
+        if name?.isSame(ignoringCaseOf: "cookie") == true { return HeaderValues.cookies(value).map(\.value) }
         if let credentials = HeaderValues.bearer(value) { return [credentials] }
         if value.first == UInt8(ascii: "/"), value.contains(UInt8(ascii: "?")) { return query(value) }
-        return [value] + HeaderValues.cookies(value).map(\.value)
+        return [value]
     }
 
     /// The strings of JSON, the parts of a multipart body, the values of a form, or all of it.

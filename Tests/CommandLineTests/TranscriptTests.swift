@@ -225,6 +225,13 @@ struct TranscriptTests {
             "\(retried)\(failed)\(retried)<-- 200 https://b/play (12ms)\nA: b\n\nok\n<-- END HTTP (2-byte body)\n"
         let calls = try inspect(Data(text.utf8)).filter { $0.code == "CALL" }
         #expect(calls.map { $0.notes?.last?.kind } == ["no answer arrived", "sent again"], "\(calls)")
+        for header in [
+            "Cookie: a=b; mt=\(token); c=d", "cookie: mt=\"\(token)\"", "Authorization: bearer \(token)", "X: \(token)",
+        ] {
+            let lines = try inspect(Data("GET /a HTTP/1.1\nHost: b\n\(header)\n\n".utf8))
+            #expect(
+                lines.map(\.code) == ["CALL", "VERIFIED"] && lines[0].notes?.isEmpty == true, "\(header): \(lines)")
+        }
         let folded = "GET /a HTTP/1.1\nX-Media-Token: \(token.prefix(76))\n \(token.dropFirst(76))\n\n"
         #expect(try inspect(Data(folded.utf8)).map(\.code) == ["VERIFIED"])
         let piped =
