@@ -198,7 +198,7 @@ enum VerifyCommand {
                     let isUse = finding.isSent == true && part.isDecided && inPart.insert(clearText).inserted
                     let isSentAgain = isUse && !sent.insert(clearText).inserted
                     guard known == nil || isSentAgain || found.damage != nil else {
-                        // The same token is no second use, but may be too old where it stands again.
+                        // A token that stands again is no second use, but may be too old there.
                         let isLate = found.examination?.firstFailure?.check == .window
                         if isLate { status = max(status, .rejected) }
                         if isLate || finding.isSent == nil, !invocation.output.isJSON { shown.showAgain(found) }
