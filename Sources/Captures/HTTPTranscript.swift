@@ -13,6 +13,8 @@ struct HTTPTranscript {
 
     private let lines: [ArraySlice<UInt8>]
     private var next = 0
+    /// The place before which no message begins: the lines there were read as headers, and were none.
+    private var plainUntil = 0
     private var calls: [(target: String, values: [Value], isAnswered: Bool)] = []
     /// The last calls without a response, by their places.
     private var open: [Int] = []
@@ -27,7 +29,8 @@ struct HTTPTranscript {
         lines = (text.last == 0x0A ? text.dropLast() : text).split(separator: 0x0A, omittingEmptySubsequences: false)
         while next < lines.count {
             let begin = next
-            let isCall = Start(lines[next]).map { start in readMessage(start).map { add($0, start) } ?? false } ?? false
+            let start = next < plainUntil ? nil : Start(lines[next])
+            let isCall = start.map { start in readMessage(start).map { add($0, start) } ?? false } ?? false
             next = max(next, begin + 1)
             for line in lines[begin..<next] { rest += (isCall ? [] : line) + [0x0A] }
         }
@@ -89,7 +92,7 @@ struct HTTPTranscript {
         if frame.isEmpty, next < lines.count, !lines[next].allSatisfy(\.isASCIIWhiteSpace), !Self.isEnd(lines[next]),
             Start(lines[next]) == nil
         {
-            next = line - 1
+            (next, plainUntil) = (line - 1, next)
             return nil
         }
         if let status = start.status {

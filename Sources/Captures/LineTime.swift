@@ -17,8 +17,7 @@ package struct LineTime: Sendable, Equatable {
     /// The names behind which a line has its own time; any other is that of another time, such as an expiry.
     private static let names = [
         "date", "time", "timestamp", "@timestamp", "datetime", "ts", "t", "at", "info", "notice", "warn", "warning",
-        "error", "debug",
-        "trace", "fatal",
+        "error", "debug", "trace", "fatal",
     ]
     /// Words of other times that stand before them without a sign.
     private static let otherTimes = ["expire", "issue", "modified", "until", "valid"].map { Array($0.utf8) }

@@ -123,7 +123,8 @@ package struct TokenFinder {
             // Fiddler has a request and its answer in two files.
             if name.hasSuffix(Self.requestEnding) {
                 var request: [UInt8] = []
-                while case let more = read(), !more.isEmpty { request += more }
+                while request.count < pieceSize, case let more = read(), !more.isEmpty { request += more }
+                guard request.count < pieceSize else { return searchFile(name, request, read) }
                 requests[name.dropLast(Self.requestEnding.utf8.count)] = request + [0x0A]
             } else if name.hasSuffix(Self.answerEnding) {
                 let request = requests.removeValue(forKey: name.dropLast(Self.answerEnding.utf8.count))
