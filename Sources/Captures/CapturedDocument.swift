@@ -3,7 +3,7 @@ internal import TextEncodings
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let way: [String]
-    /// What a way calls the archive of the calls.
+    /// The name of the archive in the way of its entries: that of a HAR file, or of a transcript.
     private let archive: String
     private let use: (TokenFinder.Part) -> Void
     private let search: DocumentSearch

@@ -70,16 +70,16 @@ struct ClearText {
 
     /// Whether a token that has the form of one has something in it that may be an escape or damage.
     static func isDoubtful(_ token: ArraySlice<UInt8>) -> Bool {
-        Formatting.hasTags(token)
-            || zip(token, token.dropFirst()).contains { byte, next in
-                switch byte {
-                case UInt8(ascii: "\\"), UInt8(ascii: "&"), 0x0A, 0x0D, 0x1B, 0x80...: true
-                case UInt8(ascii: "\""), UInt8(ascii: "'"): next == byte
-                case UInt8(ascii: ">"): next.isBlank
-                case UInt8(ascii: "%"), UInt8(ascii: "#"): next.isLetterOrDigit
-                default: false
-                }
+        let isDamaged = zip(token, token.dropFirst()).contains { byte, next in
+            switch byte {
+            case UInt8(ascii: "\\"), UInt8(ascii: "&"), 0x0A, 0x0D, 0x1B, 0x80...: true
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): next == byte
+            case UInt8(ascii: ">"): next.isBlank
+            case UInt8(ascii: "%"), UInt8(ascii: "#"): next.isLetterOrDigit
+            default: false
             }
+        }
+        return isDamaged || Formatting.hasTags(token)
     }
 
     /// Digits by which a token is known again where the rest of it was damaged: the first of its signature. There are none in the end of a

@@ -50,21 +50,11 @@ struct DigitRun {
     private static let grantWords: [String] = ["hmac", "Key-Pair-Id", "CloudFront-Key-Pair-Id", "md5"]
 
     func kind(in text: ArraySlice<UInt8>) -> Kind? {
-        let next = end < text.endIndex ? text[end] : nil
-        let length = Self.marker.utf8CodeUnitCount
-        // Most runs are words of a text.
-        switch next {
-        case nil, UInt8(ascii: "="), UInt8(ascii: "%"), UInt8(ascii: "."), UInt8(ascii: ">"), UInt8(ascii: "\""),
-            UInt8(ascii: "\\"), UInt8(ascii: "&"):
-            break
-        default:
-            guard end - start >= length || [UInt8(ascii: "0"), UInt8(ascii: "2")].contains(text[start]) else {
-                return nil
-            }
-        }
         let run = text[start..<end]
+        let length = Self.marker.utf8CodeUnitCount
         if run.count >= length, run.suffix(length).isSame(as: Self.marker) { return .marker(end - length) }
         let isAnswer = run.isSame(as: "decisions") || run.isSame(as: "action")
+        let next = end < text.endIndex ? text[end] : nil
         switch next {
         case UInt8(ascii: "=") where Self.grantWords.contains(where: run.isSame): return .grant
         // An Akamai token in a query that a client escaped again.

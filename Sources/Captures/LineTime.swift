@@ -14,18 +14,18 @@ package struct LineTime: Sendable, Equatable {
         hasZone = text.firstRange(of: ":").map { text[$0.lowerBound...].contains { "+-ZGU".contains($0) } } ?? true
     }
 
-    /// The names behind which a line has its own time; any other is that of another time, such as an expiry.
+    /// The names that a line gives to its own time; any other name is that of another time, such as an expiry.
     private static let names = [
         "date", "time", "timestamp", "@timestamp", "datetime", "ts", "t", "at", "info", "notice", "warn", "warning",
         "error", "debug", "trace", "fatal",
     ]
-    /// Words of other times that stand before them without a sign.
+    /// Words that show that the time after them is another one.
     private static let otherTimes = ["expire", "issue", "modified", "until", "valid"].map { Array($0.utf8) }
-    /// What follows a time of day that is not in UTC, or of half a day.
+    /// What stands after a time of day of another zone than UTC, or of a clock with twelve hours.
     private static let otherClocks = [
         "AM", "PM", "PST", "PDT", "MST", "MDT", "CST", "CDT", "EST", "EDT", "CET", "CEST", "BST", "IST", "JST",
     ]
-    /// How far behind the beginning of a line its time may stand.
+    /// The number of bytes at the beginning of a line in which its time may stand.
     private static let head = 160
     /// The number of lines before a token that may belong to the same record.
     private static let recordLimit = 20

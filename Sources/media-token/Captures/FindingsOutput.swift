@@ -23,7 +23,7 @@ struct FindingsOutput {
     private var again: [Int: [String]] = [:]
     /// What was found of each token at first, by its number.
     private var codes: [Int: String] = [:]
-    /// Whether the heading that was printed last is that of calls; `nil` if there was none.
+    /// Whether the table has the heading for calls; `nil` before its first heading.
     private var heading: Bool?
     /// Whether a call of an archive was shown.
     private(set) var hasCalls = false
