@@ -94,7 +94,7 @@ struct Rewriter {
 
 extension ArraySlice<UInt8> {
     /// The first index of one of some bytes.
-    fileprivate func position(ofAny bytes: [UInt8]) -> Int? {
+    func position(ofAny bytes: [UInt8]) -> Int? {
         bytes.count == 1 ? position(of: bytes[0]) : firstIndex { bytes.contains($0) }
     }
 }

@@ -62,6 +62,7 @@ struct Decoder: Sendable {
             $0.replace("\r\n") { ([], $0.begins(with: "\r\n") ? 2 : 1) }
         },
         Decoder("line prefixes", undoing: "line breaks within it, and what is before each line", LineFrames.remove),
+        Decoder("interleaved lines", undoing: "lines of other writers within it", LineFrames.removeOthers),
         Decoder("indented line wraps", undoing: "line breaks within it, and the blanks around them") { text in
             LineFrames.join(&text, with: "")
         },

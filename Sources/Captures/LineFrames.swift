@@ -23,6 +23,23 @@ enum LineFrames {
         text.replace(text.rest.count)
     }
 
+    private static let frameLimit = 120
+
+    /// Takes out the lines that other writers of a log put between those of a token: where its line begins with a time and a name,
+    /// `03-15 17:02:00.123  1234  1256 D OkHttp  : `, those that do not begin so, but for the time.
+    static func removeOthers(from text: inout Rewriter) {
+        var frame: ArraySlice<UInt8> = []
+        for line in text.rest.split(separator: 0x0A, omittingEmptySubsequences: false) {
+            if frame.isEmpty, EncodedText.marker(in: line) != nil || !ClearText.markers(in: line).isEmpty {
+                guard let end = line.prefix(frameLimit).firstRange(of: Array(": ".utf8)) else { return }
+                frame = line[..<end.upperBound]
+            }
+            let isOwn = zip(line, frame).allSatisfy { $0 == $1 || $0.isDigit && $1.isDigit }
+            text.copy(to: line.startIndex)
+            if !isOwn { text.replace(min(line.endIndex + 1, text.rest.endIndex) - line.startIndex) }
+        }
+    }
+
     /// Joins the lines, without the blanks around each line break.
     static func join(_ text: inout Rewriter, with separator: String) {
         while let lineBreak = text.rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {

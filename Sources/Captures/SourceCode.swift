@@ -68,22 +68,51 @@ enum PlusSigns {
     private static func isDigit(_ byte: UInt8) -> Bool { byte.isLetterOrDigit || "+/=".utf8.contains(byte) }
 }
 
-/// What gateways for mail make of the links in it.
+/// What Proofpoint URL Defense makes of the links in a mail.
 enum LinkProtection {
-    /// Restores the links of Proofpoint URL Defense, version 2: `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`.
+    /// Restores the links of version 2, `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`, and of version 3,
+    /// `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for behind the link.
     static func remove(from text: inout Rewriter) {
-        while let start = text.rest.position(of: UInt8(ascii: "?")) {
+        while let start = text.rest.position(ofAny: Array("?_".utf8)) {
             text.copy(to: start)
-            guard text.written(7).isSame(as: "/v2/url"), text.rest.begins(with: "?u=") else {
+            if text.written(7).isSame(as: "/v2/url"), text.rest.begins(with: "?u=") {
+                text.copy(to: start + 3)
+                let link = text.rest.prefix { !$0.isASCIIWhiteSpace && $0 != UInt8(ascii: "&") }
+                let escaped = link.map {
+                    $0 == UInt8(ascii: "-") ? UInt8(ascii: "%") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
+                }
+                text.replace(link.count, with: (try? PercentEncoding.decode(escaped[...])) ?? link)
+            } else if text.written(4).isSame(as: "/v3/"), text.rest.begins(with: "__"),
+                let end = text.rest.firstRange(of: Array("__;".utf8))
+            {
+                let replaced = text.rest[end.upperBound...].prefix { $0 != UInt8(ascii: "!") }
+                let link = text.rest[..<end.lowerBound].dropFirst(2)
+                let restored = Self.restored(
+                    link, (try? Base64.decode(replaced, alphabet: .urlSafe, padding: .optional)) ?? [])
+                text.replace(replaced.endIndex - start, with: restored)
+            } else {
                 text.copy(to: start + 1)
-                continue
             }
-            text.copy(to: start + 3)
-            let link = text.rest.prefix { !$0.isASCIIWhiteSpace && $0 != UInt8(ascii: "&") }
-            let escaped = link.map {
-                $0 == UInt8(ascii: "-") ? UInt8(ascii: "%") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
-            }
-            text.replace(link.count, with: (try? PercentEncoding.decode(escaped[...])) ?? link)
         }
     }
+
+    /// A link with the next bytes of `replaced` for each `*`, and with several of them for `**` and a digit of Base64, which says how many.
+    private static func restored(_ link: ArraySlice<UInt8>, _ replaced: [UInt8]) -> [UInt8] {
+        var (rest, left, restored) = (link, replaced[...], [UInt8]())
+        while let star = rest.position(of: UInt8(ascii: "*")) {
+            restored += rest[..<star]
+            rest = rest[(star + 1)...]
+            var count = 1
+            if rest.first == UInt8(ascii: "*"), let digit = rest.dropFirst().first,
+                let number = Array(digits.utf8).firstIndex(of: digit)
+            {
+                (count, rest) = (number + 2, rest.dropFirst(2))
+            }
+            restored += left.prefix(count)
+            left = left.dropFirst(count)
+        }
+        return restored + rest
+    }
+
+    private static let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 }

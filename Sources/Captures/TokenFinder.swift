@@ -43,8 +43,8 @@ package struct TokenFinder {
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantText.limit, pieceSize / 8) }
-    /// The number of bytes of a capture of packets that are searched.
-    private static let packetLimit = 1 << 28
+    /// The number of bytes that are searched of a capture of packets, and of other files that are read whole.
+    private static let fileLimit = 1 << 28
     /// The number of archives within archives.
     private static let archiveLimit = 3
 
@@ -89,6 +89,7 @@ package struct TokenFinder {
             return searchArchive(reader, inside: inner, search, use)
         }
         if PacketCapture.begins(reader.ahead(4)) { return searchPackets(reader, inside: inner, search, use) }
+        if Netstrings.begins(reader.ahead(32)) { return searchFlows(reader, inside: inner, search, use) }
         // A short capture is reported when all of it has been searched.
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
@@ -146,12 +147,7 @@ package struct TokenFinder {
     private func searchPackets(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
-        var file: [UInt8] = []
-        while file.count < Self.packetLimit {
-            let more = reader.take(pieceSize)
-            guard !more.isEmpty else { break }
-            file += more
-        }
+        let file = readFile(reader, use)
         var isFound = false
         let connections = PacketCapture(file[...]).connections.filter { !$0.isEmpty }
         for (index, connection) in connections.enumerated() {
@@ -163,7 +159,28 @@ package struct TokenFinder {
             }
         }
         if !isFound { searchText(CaptureReader(file[...]), inside: way, search, use) }
-        if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the packet capture were searched")) }
+    }
+
+    /// Searches the flows of mitmproxy, and what follows them as text.
+    private func searchFlows(
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+    ) {
+        let file = readFile(reader, use)
+        var flows = Netstrings(file[...])
+        _ = withDocument(search, inside: way, archive: SavedCalls.mitmproxy, use) { document in
+            let calls = SavedCalls(document.take)
+            flows.walk(calls.add)
+            calls.finish()
+        }
+        if !flows.rest.isEmpty { searchText(CaptureReader(flows.rest), inside: way, search, use) }
+    }
+
+    /// Reads a capture that can be searched only as a whole.
+    private func readFile(_ reader: CaptureReader, _ use: (Part) -> Void) -> [UInt8] {
+        var file: [UInt8] = []
+        while file.count < Self.fileLimit, case let more = reader.take(pieceSize), !more.isEmpty { file += more }
+        if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the capture were searched")) }
+        return file
     }
 
     /// Adds guessed tokens to the parts of a capture. If one of them reads well, it replaces those that do not.
@@ -202,12 +219,15 @@ package struct TokenFinder {
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) -> Bool {
         var isWhole = false
-        let entry = withDocument(search, inside: way, archive: Finding.archive, use) { document in
-            var walker = JSONWalker(reader, limit: pieceSize, document.take)
+        let archive = SavedCalls.isCharles(reader.ahead(SavedCalls.head)) ? SavedCalls.charles : Finding.archive
+        let entry = withDocument(search, inside: way, archive: archive, use) { document in
+            let calls = archive == SavedCalls.charles ? SavedCalls(document.take) : nil
+            var walker = JSONWalker(reader, limit: pieceSize, calls?.add ?? document.take)
             isWhole = walker.walk()
+            calls?.finish()
         }
         if !isWhole, entry > 0, reader.peek == nil {
-            use(.unread("the HAR file ends within entry \(entry): it was cut, or is still being written"))
+            use(.unread("the \(archive) file ends within entry \(entry): it was cut, or is still being written"))
         }
         return isWhole
     }

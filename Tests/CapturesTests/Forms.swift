@@ -197,6 +197,11 @@ struct Form: CustomTestStringConvertible {
             capture: "https://urldefense.proofpoint.com/v2/url?u=https-3A__a.example_x-3Ft-3D"
                 + percentTwice.replacing("%", with: "-") + "&d=DwMFaQ"),
         Form(
+            "a link behind that gateway's third version", "link protection", "percent-encoding",
+            capture: "https://urldefense.com/v3/__https://a.example/x?t=" + percentTwice.replacing("%", with: "*")
+                + "__;"
+                + Data(percentTwice.filter { $0 == "%" }.utf8).base64EncodedString() + "!!Kq!x$"),
+        Form(
             "a claim of a JSON Web Token", "JWT", "amt",
             capture: "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9."
                 + Data("{\"amt\":\(quoted(token))}".utf8).base64EncodedString().replacing("+", with: "-")

@@ -38,6 +38,11 @@ struct ProgramForm: CustomTestStringConvertible {
         ProgramForm(
             "(echo 09:12 I Gate: begin; fold -w 90 | sed 's/^/09:12 D Pass: /'; echo 09:13 I Gate: end)",
             "line prefixes"),
+        // As the log of an app has it, while other apps write too.
+        ProgramForm(
+            "fold -w 200 | awk '{printf \"03-15 17:02:00.12%d  1234  1256 D OkHttp  : %s\\n\", NR, $0} "
+                + "NR % 2 {print \"03-15 17:02:00.123  1234  1300 I chatty  : the same again\"}'",
+            "interleaved lines", "line prefixes"),
         ProgramForm("fold -w 80 | sed 's/.*/  \"&\" +/'"),
         ProgramForm("base64 -w0 | fold -w 80 | sed \"s/.*/'&',/\"", "string literals"),
         ProgramForm("base64 | sed 's/$/\\\\/'", "Base64"),

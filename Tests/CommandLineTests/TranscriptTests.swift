@@ -39,14 +39,23 @@ struct TranscriptTests {
         }
     }
 
-    private func expectTwoPlays(_ lines: [Line], _ form: String) {
+    private func headers(_ message: String) -> [(name: String, value: String)] {
+        message.components(separatedBy: "\r\n").dropFirst().prefix { !$0.isEmpty }.map { line in
+            let parts = line.components(separatedBy: ": ")
+            return (parts[0], parts[1])
+        }
+    }
+
+    private func body(_ message: String) -> String { message.components(separatedBy: "\r\n\r\n")[1] }
+
+    private func expectTwoPlays(_ lines: [Line], _ form: String, in archive: String = "HTTP") {
         let calls = lines.filter { $0.code == "CALL" }
         #expect(calls.map(\.call) == ["play", "play"] && calls.map(\.status) == [403, 200], "\(form): \(lines)")
         #expect(calls.first?.notes?.map(\.kind) == ["failed"], "\(form): \(lines)")
         #expect(calls.last?.notes?.map(\.kind) == ["used twice"], "\(form): \(lines)")
         let tokens = lines.filter { $0.code != "CALL" }
         #expect(tokens.map(\.code) == ["TOKEN_EXPIRED", "VERIFIED"], "\(form): \(lines)")
-        #expect(tokens.allSatisfy { $0.way?.contains("HTTP") == true }, "\(form): \(lines)")
+        #expect(tokens.allSatisfy { $0.way?.contains(archive) == true }, "\(form): \(lines)")
     }
 
     @Test("bytes of a connection, what a proxy prints and what an app logs are calls")
@@ -80,6 +89,50 @@ struct TranscriptTests {
         let after = okhttp + "11-14 22:13:29.112  8123  8160 D App     : setToken \(token)\n"
         let last = try #require(try inspect(Data(after.utf8)).last)
         #expect(last.way == ["Base64", "clear"] && last.line == log.count + 1, "\(last)")
+    }
+
+    @Test("sessions that Charles or mitmproxy saved are calls")
+    func saved() throws {
+        let token = Fixtures.base64(try Mint.token())
+        let calls = zip(exchange(token), ["22:30:00.1", "22:15:00.1"]).map { call, time -> [String: Any] in
+            func part(_ text: String) -> [String: Any] {
+                let all = headers(text).map { ["name": $0.name, "value": $0.value] }
+                return ["header": ["headers": all], "body": ["text": body(text)]]
+            }
+            let status = Int(call.answer.split(separator: " ")[1]) ?? 0
+            return [
+                "method": "POST", "protocolVersion": "HTTP/1.1", "scheme": "https", "host": "play.example",
+                "port": NSNull(),
+                "actualPort": 443, "path": "/v1/play", "query": NSNull(),
+                "times": ["start": "2023-11-14T\(time)Z"], "request": part(call.request),
+                "response": part(call.answer).merging(["status": status]) { $1 },
+            ]
+        }
+        expectTwoPlays(try inspect(JSONSerialization.data(withJSONObject: calls)), "Charles", in: "Charles")
+        func netstring(_ text: String, _ type: Character = ",") -> String { "\(text.utf8.count):\(text)\(type)" }
+        func object(_ members: KeyValuePairs<String, String>) -> String {
+            netstring(members.map { netstring($0) + $1 }.joined(), "}")
+        }
+        let flows = zip(exchange(token), ["1700001000.1", "1700000100.1"]).map { call, time in
+            func headers(_ text: String) -> String {
+                netstring(self.headers(text).map { netstring(netstring($0) + netstring($1), "]") }.joined(), "]")
+            }
+            let response = object([
+                "content": netstring(body(call.answer)), "headers": headers(call.answer),
+                "status_code": netstring(String(call.answer.split(separator: " ")[1]), "#"),
+            ])
+            let request = object([
+                "content": netstring(body(call.request)), "headers": headers(call.request),
+                "path": netstring("/v1/play"),
+                "scheme": netstring("https"), "method": netstring("POST"), "host": netstring("play.example"),
+                "timestamp_start": netstring(time, "^"),
+            ])
+            return object(["version": netstring("21", "#"), "response": response, "request": request])
+        }
+        expectTwoPlays(try inspect(Data(flows.joined().utf8)), "mitmproxy", in: "mitmproxy")
+        // The second one was not written to its end.
+        let cut = try inspect(Data(flows.joined().utf8.dropLast(100)))
+        #expect(cut.map(\.code) == ["CALL", "TOKEN_EXPIRED", "VERIFIED"], "\(cut)")
     }
 
     @Test("what curl -v prints is a call, with a token in its query or its header")

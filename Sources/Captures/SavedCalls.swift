@@ -1,0 +1,87 @@
+internal import TextEncodings
+
+/// The calls that Charles has saved as JSON, or mitmproxy as flows, reported at the paths that they have in a HAR file.
+final class SavedCalls {
+    /// The way's names of both.
+    static let (charles, mitmproxy) = ("Charles", "mitmproxy")
+
+    private let take: ([JSONWalker.Step], [UInt8], Int) -> Void
+    /// The place of the current call; `nil` before the first one.
+    private var index: Int?
+    /// The parts of its URL, by the names that both programs give them.
+    private var url: [String: [UInt8]] = [:]
+    private var isAnswered = false
+    private var line = 1
+
+    private static let paths: [String: [JSONName]] = [
+        "method": ["request", "method"], "request.method": ["request", "method"],
+        "times.start": ["startedDateTime"], "request.timestamp_start": ["startedDateTime"],
+        "request.body.text": ["request", "postData", "text"], "request.content": ["request", "postData", "text"],
+        "response.status": ["response", "status"], "response.status_code": ["response", "status"],
+        "response.body.text": ["response", "content", "text"], "response.content": ["response", "content", "text"],
+    ]
+
+    /// The number of bytes that show whether a document is a session of Charles.
+    static let head = 4096
+
+    /// Whether a JSON document begins as a session of Charles does.
+    static func isCharles(_ head: ArraySlice<UInt8>) -> Bool {
+        head.first == UInt8(ascii: "[")
+            && ["\"protocolVersion\"", "\"actualPort\""].allSatisfy { head.firstRange(of: Array($0.utf8)) != nil }
+    }
+
+    /// - Parameter take: takes the values of the calls as those of a HAR file.
+    init(_ take: @escaping ([JSONWalker.Step], [UInt8], Int) -> Void) { self.take = take }
+
+    /// Takes a value with the path that it has in the program's own file. A path that no HAR file has stays as it is.
+    func add(_ path: [JSONWalker.Step], _ value: [UInt8], _ line: Int) {
+        guard case .index(let index)? = path.first else { return take(path, value, line) }
+        if index != self.index { begin(index) }
+        self.line = line
+        let steps = path.dropFirst()
+        let names = steps.compactMap { if case .name(let name) = $0 { name.text } else { nil } }
+        let isCharles = names.count == 1
+        if let name = names.last, isCharles || names.count == 2 && names[0].hasSameBytes(as: "request"),
+            ["scheme", "host", "path", "query"].contains(where: name.hasSameBytes)
+        {
+            url[name] = value
+            return reportURL(hasQuery: isCharles)
+        }
+        if let known = Self.paths[names.joined(separator: ".")] {
+            isAnswered = isAnswered || known.last == "status"
+            return take(entry + known.map(JSONWalker.Step.name), value, line)
+        }
+        let places = steps.compactMap { if case .index(let place) = $0 { place } else { nil } }
+        guard names.contains(where: "headers".hasSameBytes), let part = steps.first, let place = places.first,
+            let name = names.last
+        else { return take(entry + steps, value, line) }
+        // mitmproxy has a list of a name and a value for each header.
+        let member = places.count == 1 ? JSONName(name) : places[1] == 0 ? "name" : "value"
+        take(entry + [part, .name("headers"), .index(place), .name(member)], value, line)
+    }
+
+    /// Reports the URL once all of its parts are known.
+    private func reportURL(hasQuery: Bool) {
+        guard let scheme = url["scheme"], let host = url["host"], let path = url["path"],
+            !hasQuery || url["query"] != nil
+        else { return }
+        let query = url["query"].flatMap { $0.isEmpty || $0.elementsEqual("null".utf8) ? nil : Array("?".utf8) + $0 }
+        take(entry + [.name("request"), .name("url")], scheme + "://".utf8 + host + path + (query ?? []), line)
+        url = [:]
+    }
+
+    /// The path of the current call in a HAR file.
+    private var entry: [JSONWalker.Step] { [.name("log"), .name("entries"), .index(index ?? 0)] }
+
+    /// Reports what is left of the last call.
+    func finish() {
+        guard index != nil else { return }
+        // As browsers write it of a call that got no answer.
+        if !isAnswered { take(entry + [.name("response"), .name("status")], Array("0".utf8), line) }
+    }
+
+    private func begin(_ index: Int) {
+        finish()
+        (self.index, url, isAnswered) = (index, [:], false)
+    }
+}
