@@ -104,7 +104,8 @@ let package = Package(
             ]),
         .target(
             name: "Reports",
-            dependencies: ["CommandShell", "EventLoops", "Files", "LoadTest", "TextEncodings", "Timestamps"]),
+            dependencies: ["CommandShell", "EventLoops", "Files", "LoadTest", "TextEncodings", "Timestamps"],
+            resources: [.embedInCode("style.css")]),
         .executableTarget(
             name: "media-token",
             dependencies: [

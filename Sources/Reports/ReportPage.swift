@@ -94,30 +94,36 @@ package struct ReportPage {
         """
     }
 
-    /// The colours of the series are distinct in both schemes, also for readers who confuse red and green.
+    /// What a report has beside the style of all pages. The series have the colours of that.
     private static let style = """
-        :root { --back: #fff; --text: #1b1f24; --faint: #5c6670; --line: #d5dade;
-          --c0: #0b6bcb; --c1: #c2570c; --c2: #0f8a7e; --c3: #7a4fc2; --c4: #b03a6f; --c5: #7c7a12; --c6: #59636e; }
-        @media (prefers-color-scheme: dark) {
-          :root { --back: #14181d; --text: #e4e8ec; --faint: #9aa4ae; --line: #343c45;
-            --c0: #5aa9f5; --c1: #f0974e; --c2: #45c4b5; --c3: #b394ee; --c4: #ec86b3; --c5: #c9c659; --c6: #a3adb8; } }
-        body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
-        main { max-width: 52rem; margin: 0 auto; padding: 2rem 1rem; }
-        h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 0; }
+        \(PageStyle.text)
+        main { max-width: 56rem; padding: 2rem 1rem; }
+        section { margin-top: 1rem; }
         p { color: var(--faint); margin: .25rem 0 .75rem; }
         dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: 1rem; }
-        dt { color: var(--faint); font-size: .85rem; } dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
-        .notice { color: var(--text); border-left: 3px solid var(--c1); padding-left: .75rem; }
-        table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-variant-numeric: tabular-nums; }
-        th, td { text-align: left; vertical-align: top; padding: .2rem 1rem .2rem 0; border-bottom: 1px solid var(--line);
-          font-weight: normal; } th { color: var(--faint); } td { overflow-wrap: anywhere; }
+        dt { color: var(--faint); font-size: .85rem; }
+        dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
+        .notice { color: var(--ink); border-left: 3px solid var(--b); padding-left: .75rem; }
+        table { font-variant-numeric: tabular-nums; }
+        th, td { border-bottom: 1px solid var(--line); }
+        th { color: var(--faint); font-weight: normal; }
+        td { overflow-wrap: anywhere; }
         .figures td, table:not(.figures) th { white-space: nowrap; }
         .plot { display: block; overflow: visible; height: 12rem; width: calc(100% - 5.5rem); margin: 1rem 1.5rem 2.5rem 4rem; }
-        .marked { margin-top: 4rem; } .parts { height: 2.5rem; width: 100%; margin: 1rem 0; }
+        .marked { margin-top: 4rem; }
+        .parts { height: 2.5rem; width: 100%; margin: 1rem 0; }
         svg text { fill: var(--faint); font-size: 12px; }
-        .axis { stroke: var(--line); } .mark { stroke: var(--text); stroke-dasharray: 3 3; } svg .label { fill: var(--text); stroke: var(--back); stroke-width: 4px; paint-order: stroke; }
-        .line { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; } .key { display: inline-block; margin-right: 1rem; }
+        svg .label { fill: var(--ink); stroke: var(--card); stroke-width: 4px; paint-order: stroke; }
+        .axis { stroke: var(--line); }
+        .mark { stroke: var(--ink); stroke-dasharray: 3 3; }
+        .line { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; }
+        .key { display: inline-block; margin-right: 1rem; }
         .key i { display: inline-block; width: .75em; height: .75em; border-radius: 2px; margin-right: .4em; }
-        \((0..<7).map { ".c\($0) { background: var(--c\($0)); fill: var(--c\($0)); } .l\($0) { stroke: var(--c\($0)); }" }.joined(separator: "\n"))
+        \(zip(0..., ["a", "b", "c", "d", "e", "f", "g"]).map(colour).joined(separator: "\n"))
         """
+
+    /// The rules that give a series its colour.
+    private static func colour(_ series: Int, _ name: String) -> String {
+        ".c\(series) { background: var(--\(name)); fill: var(--\(name)); } .l\(series) { stroke: var(--\(name)); }"
+    }
 }

@@ -3,6 +3,7 @@ internal import EventLoops
 internal import HTTPCalling
 internal import HTTPMessages
 internal import HTTPServing
+internal import Reports
 internal import TextEncodings
 
 /// The programmer's side of the demo: the page with the player, and a stream that is served only if the gate allows it.
@@ -38,7 +39,8 @@ private final class DemoSite {
     init(gate: ConnectionPool, sandbox: String, _ calls: DemoCalls) {
         (self.gate, self.calls) = (gate, calls)
         page = Array(
-            String(decoding: PackageResources.player_html, as: UTF8.self).replacing("{sandbox}", with: sandbox).utf8)
+            String(decoding: PackageResources.player_html, as: UTF8.self).replacing("{sandbox}", with: sandbox)
+                .replacing("{style}", with: PageStyle.text).utf8)
         policy =
             "default-src 'self'; connect-src 'self' \(sandbox); img-src 'self' blob:; style-src 'unsafe-inline'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,5 +1,6 @@
 internal import CommandShell
 internal import HTTPMessages
+internal import Reports
 internal import TextEncodings
 internal import TokenCrypto
 
@@ -12,6 +13,7 @@ struct WebPage: Sendable {
     init(shortestKey: Int) throws(CommandError) {
         bytes = Array(
             String(decoding: PackageResources.page_html, as: UTF8.self)
+                .replacing("{style}", with: PageStyle.text, maxReplacements: 1)
                 .replacing("{version}", with: ProgramVersion.text, maxReplacements: 1)
                 .replacing("{bits}", with: "\(shortestKey)", maxReplacements: 1).utf8)
         policy =
