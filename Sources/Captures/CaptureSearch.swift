@@ -14,13 +14,13 @@ final class CaptureSearch {
     private static let mostTexts = 200
     /// After so many bytes were decoded without success, only one decoder is applied to a text.
     private static let mostVain = 1 << 26
-    /// The length up to which all of a text is decoded, and how much of a longer one is, behind a mark and before it.
+    /// The length up to which all of a text is decoded, and how much of a longer one is, after a mark and before it.
     private static let decodedWhole = 1 << 17
     private static let decodedBehind = 1 << 16
     /// The part of that which must follow a mark, unless the text ends before: the length of a long token with escapes.
     private static let decodedToken = 1 << 14
     private static let decodedBefore = 1 << 10
-    /// The number of bytes from an answer's brace to the members that show what it is.
+    /// The number of bytes from a response's brace to the members that show what it is.
     private static let answerHead = 64
     private static let answerLimit = 1 << 18
     /// The number of texts whose findings are kept.
@@ -84,7 +84,7 @@ final class CaptureSearch {
         return inflation.packed.startIndex
     }
 
-    /// Searches the document that `text` begins with, as far as it is one. What is behind it is searched as text, and nothing
+    /// Searches the document that `text` begins with, as far as it is one. What follows it is searched as text, and nothing
     /// twice, so that the time stays in proportion to the length.
     ///
     /// - Returns: The position up to which the text was searched.
@@ -244,7 +244,7 @@ final class CaptureSearch {
                 .init(kind: $0.kind, position: $0.position, line: $0.line - line)
             }
             takeOff(window, lines, depth: depth, budget, &part)
-            // Tokens behind `end` are found again in the next window.
+            // Tokens after `end` are found again in the next window.
             let behind = end < text.endIndex ? lines.count(in: text, window.startIndex..<end) : Int.max
             decoded.add(part.before(line: behind), inside: [], line: line)
         }

@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// One request and its answer in a HAR file, with what they hold.
+/// One request and its response in a HAR file, with what they hold.
 package struct CapturedCall: Sendable {
     /// The entry's number in the file, from 1.
     package let number: Int
@@ -15,9 +15,9 @@ package struct CapturedCall: Sendable {
     /// The host and the path, without a user, a query and a fragment.
     package let target: String?
     package let status: Int?
-    /// Why a browser got no answer, in its words: `net::ERR_BLOCKED_BY_CLIENT`.
+    /// Why a browser got no response, in its words: `net::ERR_BLOCKED_BY_CLIENT`.
     package let failure: String?
-    /// When to try again, as the answer's `Retry-After` header says: seconds or a date.
+    /// When to try again, as the response's `Retry-After` header says: seconds or a date.
     package let retryAfter: String?
     /// What the request says, in its path, its parameters, its headers and its body.
     package let stated: Stated
@@ -38,7 +38,7 @@ package struct CapturedCall: Sendable {
         }
         let headers = Self.pairs(in: facts, below: ["response", "headers"])
         retryAfter = headers["retry-after"]
-        // An answer out of a cache has the date on which it was put there.
+        // A response out of a cache has the date on which it was put there.
         answered = headers["age"] == nil ? headers["date"] : nil
         milliseconds = facts[]["time"].flatMap { Double($0) }.map { Int64(max(0, min($0, 1e9))) } ?? 0
         let sent = Self.pairs(in: facts, below: ["request", "headers"], ["request", "postData", "params"])
@@ -51,10 +51,10 @@ package struct CapturedCall: Sendable {
     /// Whether a browser made the call by itself, to ask for permission to make another one.
     package var isPreflight: Bool { method?.hasSameBytes(as: "OPTIONS") ?? false }
 
-    /// Whether an answer came. A browser gives calls that it blocked or ended early a status of 0.
+    /// Whether a response came. A browser gives calls that it blocked or ended early a status of 0.
     package var isAnswered: Bool { status.map { $0 > 0 } ?? true }
 
-    /// Whether a backend may have consumed the token of the request. It has not if no answer came, if a proxy before it throttled (429) or
+    /// Whether a backend may have consumed the token of the request. It has not if no response came, if a proxy before it throttled (429) or
     /// could not reach it (5xx), or if the client is to repeat the request elsewhere (307, 308).
     package var isDecided: Bool {
         isAnswered && status.map { $0 < 500 && ![307, 308, 429].contains($0) } ?? true
@@ -137,7 +137,7 @@ private struct CapturedURL {
         return name == "mvpd" && isNamed ? decoded(path[path.count - 1]) : nil
     }
 
-    /// The calls of REST v2 behind whose name an MVPD stands.
+    /// The calls of REST v2 whose name an MVPD follows.
     private static let calls: [String] = ["authorize", "preauthorize", "profiles", "logout"]
     private static let services = ["/adobe-services/", "/api/v2/", "/o/client/", "adobe.com/"]
 

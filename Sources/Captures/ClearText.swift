@@ -52,12 +52,12 @@ struct ClearText {
         return markers
     }
 
-    /// The first byte behind a marker that is none of `skipped`; `nil` at the end.
+    /// The first byte after a marker that is none of `skipped`; `nil` at the end.
     private static func next(after marker: Int, in text: ArraySlice<UInt8>, skipping skipped: String) -> UInt8? {
         text[marker...].dropFirst(Self.marker.count).first { !skipped.utf8.contains($0) }
     }
 
-    /// The positions behind what may be the token's last tag.
+    /// The positions after what may be the token's last tag.
     private static func ends(of text: ArraySlice<UInt8>) -> [Int] {
         var (ends, rest) = ([Int](), text)
         while ends.count < endLimit, let close = rest.position(of: UInt8(ascii: ">")) {

@@ -9,7 +9,7 @@ struct DigitRun {
         case grant
         /// The name of an error's element.
         case error
-        /// The name of a member that is among the first of an answer of Adobe Pass, and whether its quotes are escaped.
+        /// The name of a member that is among the first of a response of Adobe Pass, and whether its quotes are escaped.
         case answer(isEscaped: Bool)
         /// Enough digits for a token. It may begin at this position, if not at the beginning of the run.
         case digits(marker: Int?)

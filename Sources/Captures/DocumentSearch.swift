@@ -31,7 +31,7 @@ final class DocumentSearch {
         if !inner.open.isEmpty { openLines.append(line) }
         var found = Searched()
         found.add(inner, inside: [steps.path], line: line)
-        // What an answer says is not what was asked for.
+        // What a response says is not what was asked for.
         if object.first != .name("response") { facts.add(found.said) }
         found.said = [:]
         let isSent = isSent(object)

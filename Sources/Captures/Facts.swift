@@ -35,7 +35,7 @@ struct Facts {
     mutating func add(_ value: [UInt8], at path: Object, line: Int) {
         let object = path.parent
         let steps = path[object.endIndex...]
-        // No name that matters is longer, or has more than one index behind it.
+        // No name that matters is longer, or is followed by more than one index.
         guard steps.count <= 2, case .name(let last)? = steps.first, last.text.utf8.count <= Self.nameLimit else {
             return
         }

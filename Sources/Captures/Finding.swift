@@ -5,7 +5,7 @@ package struct Finding: Sendable {
         case token([UInt8])
         /// A text that looks like a playback grant or a JWT.
         case grant(String)
-        /// An answer of Adobe Pass without a token.
+        /// A response of Adobe Pass without a token.
         case error(ServiceError)
     }
 
@@ -14,7 +14,7 @@ package struct Finding: Sendable {
     package internal(set) var way: [String] = []
     /// The line of the capture on which it begins, from 1.
     package internal(set) var line = 0
-    /// Whether it is in what the client of a call sent, and not in the answer; `nil` outside of calls.
+    /// Whether it is in what the client of a call sent, and not in the response; `nil` outside of calls.
     package internal(set) var isSent: Bool?
     /// When it was written, as the line or the document around it says; `nil` if that is not known, or in a call.
     package internal(set) var time: LineTime?
@@ -131,7 +131,7 @@ package struct Stated: Sendable, Equatable {
     package subscript(subject: Subject) -> String? { values[subject] }
 }
 
-/// An error that Adobe Pass answered with, at the top of an answer or within a decision.
+/// An error that Adobe Pass answered with, at the top of a response or within a decision.
 package struct ServiceError: Sendable, Equatable {
     /// The code of an enhanced error, such as `authorization_denied_by_mvpd`, or the message of an older one.
     package let code: String
@@ -140,7 +140,7 @@ package struct ServiceError: Sendable, Equatable {
     package let message: String?
     /// The resource whose decision it is.
     package let resource: String?
-    /// Whether other services answer in the same form, so that only an answer of Adobe Pass is known to be an error of it.
+    /// Whether other services answer in the same form, so that only a response of Adobe Pass is known to be an error of it.
     let isOfAnyService: Bool
     /// Whether it stands in the place of an authorization.
     package let isDenial: Bool

@@ -64,7 +64,7 @@ struct HTTPTranscript {
         for (index, call) in calls.enumerated() {
             let entry: [JSONWalker.Step] = [.name("log"), .name("entries"), .index(index)]
             for (path, value, line) in call.values { take(entry + path, value, line) }
-            // As browsers write it of a call that got no answer.
+            // As browsers write it of a call that got no response.
             guard hasAnswers, !call.isAnswered, let line = call.values.last?.line else { continue }
             take(entry + [.name("response"), .name("status")], Array("0".utf8), line)
         }

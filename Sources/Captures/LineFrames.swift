@@ -2,7 +2,7 @@ internal import TextEncodings
 
 /// The line breaks that a terminal, a mail or a logger put into a text, with the frame around each line.
 enum LineFrames {
-    /// Joins the lines without what a logger, a mail or a table put before and behind each, as a time and a name: what a line has in
+    /// Joins the lines without what a logger, a mail or a table put before and after each, as a time and a name: what a line has in
     /// common with the line before or after it, where digits count as equal.
     static func remove(from text: inout Rewriter) {
         let lines = text.rest.split(separator: text.rest.contains(0x0A) ? 0x0A : 0x0D, omittingEmptySubsequences: false)

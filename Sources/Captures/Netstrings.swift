@@ -1,6 +1,6 @@
 internal import TextEncodings
 
-/// The typed netstrings that mitmproxy writes flows in: `5:hello,` has the length before a text, and its type behind it.
+/// The typed netstrings that mitmproxy writes flows in: `5:hello,` has the length before a text, and its type after it.
 struct Netstrings {
     /// What is left of a text that no netstring begins.
     private(set) var rest: ArraySlice<UInt8>

@@ -76,7 +76,7 @@ final class SavedCalls {
     /// Reports what is left of the last call.
     func finish() {
         guard index != nil else { return }
-        // As browsers write it of a call that got no answer.
+        // As browsers write it of a call that got no response.
         if !isAnswered { take(entry + [.name("response"), .name("status")], Array("0".utf8), line) }
     }
 

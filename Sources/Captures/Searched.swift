@@ -26,7 +26,7 @@ struct Searched {
     var said: [String: String] = [:]
     /// What is not read yet.
     var open: [Mark] = []
-    /// The lines on which answers of Adobe Pass were read.
+    /// The lines on which responses of Adobe Pass were read.
     var answers: Set<Int> = []
     var cuts: [Cut] = []
     /// Whether the first marker of an escaped token was read, and its second one was not.

@@ -14,7 +14,7 @@ enum SourceCode {
         }
     }
 
-    /// The length of an escape at the beginning of `text` with the line break behind it; `nil` if there is none.
+    /// The length of an escape at the beginning of `text` with the line break after it; `nil` if there is none.
     private static func lineEndLength(of text: ArraySlice<UInt8>) -> Int? {
         let rest = text.dropFirst()
         return rest.first == 0x0A ? 2 : rest.starts(with: [0x0D, 0x0A]) ? 3 : nil
@@ -71,7 +71,7 @@ enum PlusSigns {
 /// What Proofpoint URL Defense makes of the links in a mail.
 enum LinkProtection {
     /// Restores the links of version 2, `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`, and of version 3,
-    /// `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for behind the link.
+    /// `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for after the link.
     static func remove(from text: inout Rewriter) {
         while let start = text.rest.position(ofAny: Array("?_".utf8)) {
             text.copy(to: start)

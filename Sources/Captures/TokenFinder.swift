@@ -39,7 +39,7 @@ package struct TokenFinder {
 
     /// The number of bytes of text that are searched at once.
     private let pieceSize: Int
-    /// The number of bytes behind a piece that a token may reach into: a large one, each byte of which is escaped.
+    /// The number of bytes after a piece that a token may reach into: a large one, each byte of which is escaped.
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantText.limit, pieceSize / 8) }
@@ -121,7 +121,7 @@ package struct TokenFinder {
                 use)
         }
         archive.unpack { name, read in
-            // Fiddler has a request and its answer in two files.
+            // Fiddler has a request and its response in two files.
             if name.hasSuffix(Self.requestEnding) {
                 var request: [UInt8] = []
                 while request.count < pieceSize, case let more = read(), !more.isEmpty { request += more }
@@ -276,7 +276,7 @@ package struct TokenFinder {
             }.findings
             LineTime.date(&findings, in: piece[...], from: begin, on: line)
             for reason in searched.unread(in: way, line: line) { use(.unread(reason)) }
-            // A token that begins behind the piece may be found now, and again with the next piece.
+            // A token that begins after the piece may be found now, and again with the next piece.
             let new = findings.filter { Finding.Key($0).map { !known.contains($0) } ?? true }
             known = Set(findings.compactMap(Finding.Key.init))
             if !new.isEmpty { use(.findings(new)) }
