@@ -32,114 +32,91 @@ let package = Package(
         .systemLibrary(name: "CLibSSL", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-        .target(name: "TextEncodings"),
-        .target(name: "Timestamps"),
-        .target(name: "Settings", dependencies: ["TextEncodings"]),
-        .target(name: "Files", dependencies: ["Threading"]),
-        .target(name: "StreamPaths", dependencies: ["TextEncodings"]),
-        .target(name: "Threading"),
+        .target(name: "Basics"),
+        .target(name: "Settings", dependencies: ["Basics"]),
+        .target(name: "StreamPaths", dependencies: ["Basics"]),
         .target(name: "CBatchRSA"),
-        .target(name: "TokenCrypto", dependencies: ["CBatchRSA", "COpenSSL", "TextEncodings", "Threading"]),
-        .target(name: "TokenXML", dependencies: ["CLibXML2", "TextEncodings"]),
+        .target(name: "TokenCrypto", dependencies: ["Basics", "CBatchRSA", "COpenSSL"]),
+        .target(name: "TokenXML", dependencies: ["Basics", "CLibXML2"]),
         // The stages of a token's path, in order; each depends only on those before it.
         .target(
-            name: "EnvelopeStage", dependencies: ["TextEncodings", "TokenXML"], path: "Sources/MediaToken/Envelope"),
+            name: "EnvelopeStage", dependencies: ["Basics", "TokenXML"], path: "Sources/MediaToken/Envelope"),
         .target(
             name: "SignatureStage",
-            dependencies: ["EnvelopeStage", "Files", "TextEncodings", "Timestamps", "TokenCrypto"],
+            dependencies: ["Basics", "EnvelopeStage", "TokenCrypto"],
             path: "Sources/MediaToken/Signature"),
         .target(
             name: "ClaimsStage",
-            dependencies: ["SignatureStage", "TextEncodings", "Timestamps", "TokenCrypto", "TokenXML"],
+            dependencies: ["Basics", "SignatureStage", "TokenCrypto", "TokenXML"],
             path: "Sources/MediaToken/Claims"),
         .target(
-            name: "PolicyStage", dependencies: ["ClaimsStage", "TextEncodings", "Timestamps", "TokenXML"],
+            name: "PolicyStage", dependencies: ["Basics", "ClaimsStage", "TokenXML"],
             path: "Sources/MediaToken/Policy"),
         .target(
             name: "ReplayStage",
-            dependencies: ["ClaimsStage", "PolicyStage", "TextEncodings", "Threading", "Timestamps", "TokenCrypto"],
+            dependencies: ["Basics", "ClaimsStage", "PolicyStage", "TokenCrypto"],
             path: "Sources/MediaToken/Replay"),
         .target(
             name: "MediaToken",
             dependencies: [
-                "ClaimsStage", "EnvelopeStage", "PolicyStage", "ReplayStage", "SignatureStage", "TextEncodings",
-                "Threading", "Timestamps", "TokenXML",
+                "Basics", "ClaimsStage", "EnvelopeStage", "PolicyStage", "ReplayStage", "SignatureStage", "TokenXML",
             ], exclude: ["Envelope", "Signature", "Claims", "Policy", "Replay"]),
         .target(
             name: "ReplayLMDB",
-            dependencies: ["CLMDB", "Files", "MediaToken", "TextEncodings", "Threading", "Timestamps"]),
-        .target(name: "EventLoops", dependencies: ["CLibEvent", "CLibSSL", "Files", "Threading"]),
+            dependencies: ["Basics", "CLMDB", "MediaToken"]),
+        .target(name: "EventLoops", dependencies: ["Basics", "CLibEvent", "CLibSSL"]),
         .target(
             name: "ReplayRedis",
-            dependencies: [
-                "CHiredis", "EventLoops", "Files", "MediaToken", "Settings", "TextEncodings", "Threading", "Timestamps",
-            ]),
-        .target(name: "HTTPMessages", dependencies: ["TextEncodings"]),
-        .target(
-            name: "HTTPServing", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings", "Threading"]),
-        .target(name: "HTTPCalling", dependencies: ["EventLoops", "HTTPMessages", "TextEncodings"]),
+            dependencies: ["Basics", "CHiredis", "EventLoops", "MediaToken", "Settings"]),
+        .target(name: "HTTP", dependencies: ["Basics", "EventLoops"]),
         .target(
             name: "PlaybackGrants",
-            dependencies: [
-                "CCBOR", "Settings", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
-            ]),
+            dependencies: ["Basics", "CCBOR", "Settings", "StreamPaths", "TokenCrypto"]),
         .target(
             name: "ReplayStores",
-            dependencies: ["EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis", "TextEncodings", "Threading"]),
-        .target(name: "ReplayStoreTesting", dependencies: ["MediaToken", "Threading", "Timestamps"]),
+            dependencies: ["Basics", "EventLoops", "MediaToken", "ReplayLMDB", "ReplayRedis"]),
+        .target(name: "ReplayStoreTesting", dependencies: ["Basics", "MediaToken"]),
         .target(
             name: "MediaTokenGate",
             dependencies: [
-                "EventLoops", "Files", "HTTPMessages", "HTTPServing", "MediaToken", "PlaybackGrants", "ReplayStores",
-                "Settings", "StreamPaths", "TextEncodings", "Threading", "Timestamps", "TokenXML",
+                "Basics", "EventLoops", "HTTP", "MediaToken", "PlaybackGrants", "ReplayStores", "Settings",
+                "StreamPaths", "TokenXML",
             ], resources: [.embedInCode("Description/openapi.json")]),
-        .target(name: "TokenIssuer", dependencies: ["MediaToken", "TextEncodings", "TokenCrypto"]),
-        .target(name: "CommandShell", dependencies: ["CProcess", "Files", "Settings", "TextEncodings", "Threading"]),
-        .target(name: "Captures", dependencies: ["CZlib", "TextEncodings"]),
+        .target(name: "TokenIssuer", dependencies: ["Basics", "MediaToken", "TokenCrypto"]),
+        .target(
+            name: "CommandShell", dependencies: ["Basics", "CProcess", "Settings"],
+            resources: [.embedInCode("style.css")]),
+        .target(name: "Captures", dependencies: ["Basics", "CZlib"]),
         .target(
             name: "LoadTest",
-            dependencies: [
-                "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "MediaToken", "TextEncodings", "Threading",
-                "TokenCrypto", "TokenIssuer",
-            ]),
-        .target(
-            name: "Reports",
-            dependencies: ["CommandShell", "EventLoops", "Files", "LoadTest", "TextEncodings", "Timestamps"],
-            resources: [.embedInCode("style.css")]),
+            dependencies: ["Basics", "CommandShell", "EventLoops", "HTTP", "MediaToken", "TokenCrypto", "TokenIssuer"]),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "Captures", "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing",
-                "LoadTest",
-                "MediaToken", "MediaTokenGate", "PlaybackGrants", "ReplayStores", "Reports", "Settings",
-                "TextEncodings",
-                "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
+                "Basics", "Captures", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "MediaTokenGate",
+                "PlaybackGrants", "ReplayStores", "Settings", "TokenCrypto", "TokenIssuer",
             ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
             name: "Sandbox",
-            dependencies: [
-                "HTTPMessages", "MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer",
-            ]),
+            dependencies: ["Basics", "HTTP", "MediaToken", "TokenCrypto", "TokenIssuer"]),
         .executableTarget(
             name: "media-token-sandbox",
             dependencies: [
-                "CommandShell", "EventLoops", "Files", "HTTPCalling", "HTTPMessages", "HTTPServing", "LoadTest",
-                "MediaToken", "Reports", "Sandbox", "Settings", "TextEncodings", "Threading", "Timestamps",
-                "TokenCrypto",
-                "TokenIssuer",
+                "Basics", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "Sandbox", "Settings",
+                "TokenCrypto", "TokenIssuer",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
         .target(
             name: "TestSupport",
-            dependencies: ["MediaToken", "TextEncodings", "Threading", "Timestamps", "TokenCrypto", "TokenIssuer"],
+            dependencies: ["Basics", "MediaToken", "TokenCrypto", "TokenIssuer"],
             path: "Tests/TestSupport"),
-        .target(name: "TestThreads", dependencies: ["Threading"], path: "Tests/TestThreads"),
+        .target(name: "TestThreads", dependencies: ["Basics"], path: "Tests/TestThreads"),
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Captures", "Files", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto", "TokenIssuer", "TokenXML",
+                "Basics", "Captures", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
+                "StreamPaths", "TestSupport", "TokenCrypto", "TokenIssuer", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
         .testTarget(
@@ -149,28 +126,24 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "EnvelopeStage", "HTTPMessages", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "SignatureStage", "StreamPaths", "TestSupport", "TextEncodings", "Timestamps", "TokenCrypto",
-                "TokenIssuer",
+                "Basics", "EnvelopeStage", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
+                "SignatureStage", "StreamPaths", "TestSupport", "TokenCrypto", "TokenIssuer",
             ]),
         .testTarget(
             name: "HTTPTests",
-            dependencies: [
-                "CLibSSL", "EventLoops", "HTTPCalling", "HTTPMessages", "HTTPServing", "TestSupport", "TextEncodings",
-            ]),
-        .testTarget(name: "CapturesTests", dependencies: ["Captures", "TestSupport", "TextEncodings"]),
+            dependencies: ["Basics", "CLibSSL", "EventLoops", "HTTP", "TestSupport"]),
+        .testTarget(name: "CapturesTests", dependencies: ["Basics", "Captures", "TestSupport"]),
         .testTarget(name: "StreamPathsTests", dependencies: ["StreamPaths", "TestSupport"]),
-        .testTarget(name: "TokenCryptoTests", dependencies: ["TestSupport", "TextEncodings", "TokenCrypto"]),
-        .testTarget(name: "FilesTests", dependencies: ["Files", "TestSupport"]),
+        .testTarget(name: "TokenCryptoTests", dependencies: ["Basics", "TestSupport", "TokenCrypto"]),
+        .testTarget(name: "FilesTests", dependencies: ["Basics", "TestSupport"]),
         .testTarget(name: "TokenXMLTests", dependencies: ["TokenXML"]),
         .testTarget(
             name: "MediaTokenTests",
             dependencies: [
-                "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TextEncodings", "Timestamps",
-                "TokenCrypto", "TokenIssuer",
+                "Basics", "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TokenCrypto", "TokenIssuer",
             ]),
         .target(
-            name: "RedisSchedules", dependencies: ["MediaToken", "ReplayRedis", "Timestamps"],
+            name: "RedisSchedules", dependencies: ["Basics", "MediaToken", "ReplayRedis"],
             path: "Tests/RedisSchedules/Model"),
         .executableTarget(
             name: "redis-schedules", dependencies: ["RedisSchedules"], path: "Tests/RedisSchedules/Run"),
@@ -182,29 +155,27 @@ let package = Package(
             path: "Tests/ReplayWorker"),
         .executableTarget(
             name: "replay-benchmark",
-            dependencies: ["EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores", "Threading"],
+            dependencies: ["Basics", "EventLoops", "LoadTest", "MediaToken", "ReplayRedis", "ReplayStores"],
             path: "Tests/Benchmarks/ReplayBenchmark"),
         .executableTarget(
             name: "verify-workload",
-            dependencies: ["Files", "LoadTest", "MediaToken"],
+            dependencies: ["Basics", "LoadTest", "MediaToken"],
             path: "Tests/Benchmarks/VerifyWorkload"),
         .executableTarget(
             name: "gate-workload",
-            dependencies: ["HTTPMessages", "MediaToken", "MediaTokenGate"],
+            dependencies: ["HTTP", "MediaToken", "MediaTokenGate"],
             path: "Tests/Benchmarks/GateWorkload"),
         .testTarget(
             name: "ReplayStoreTests",
             dependencies: [
-                "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis",
-                "ReplayStoreTesting", "ReplayStores", "TestSupport", "TestThreads", "Threading",
-                "Timestamps", "media-token", "replay-worker",
+                "Basics", "EventLoops", "MediaToken", "RedisSchedules", "ReplayLMDB", "ReplayRedis",
+                "ReplayStoreTesting", "ReplayStores", "TestSupport", "TestThreads", "media-token", "replay-worker",
             ]),
         .testTarget(
             name: "MediaTokenGateTests",
             dependencies: [
-                "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "MediaTokenGate", "PlaybackGrants",
-                "Settings", "StreamPaths", "TestSupport", "TextEncodings", "Threading", "Timestamps", "TokenCrypto",
-                "gate-workload",
+                "Basics", "EventLoops", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
+                "StreamPaths", "TestSupport", "TokenCrypto", "gate-workload",
             ]),
         .testTarget(
             name: "PlaybackGrantsTests",
@@ -215,8 +186,8 @@ let package = Package(
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "EventLoops", "HTTPMessages", "HTTPServing", "MediaToken", "Sandbox", "TestSupport", "TextEncodings",
-                "Timestamps", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox",
+                "Basics", "EventLoops", "HTTP", "MediaToken", "Sandbox", "TestSupport", "TokenCrypto", "TokenIssuer",
+                "media-token", "media-token-sandbox",
             ]),
         .testTarget(
             name: "EndToEndTests",
@@ -237,7 +208,7 @@ if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fuzz",
-            dependencies: ["Files", "FuzzProperties"],
+            dependencies: ["Basics", "FuzzProperties"],
             path: "Tests/Fuzzing/Driver", swiftSettings: [.unsafeFlags(["-parse-as-library"])]))
 }
 

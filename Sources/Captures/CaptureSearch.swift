@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Searches a text for tokens, takes off what they are wrapped in, and searches what that gives.
 ///

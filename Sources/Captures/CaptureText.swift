@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// How the lines of a text and those of the capture belong together.
 enum Lines {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// One request and its response in a HAR file, with what they hold.
 package struct CapturedCall: Sendable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A token in clear text within another text.
 struct ClearText {

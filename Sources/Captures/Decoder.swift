@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Takes one kind of encoding, escaping or damage off all of a text.
 struct Decoder: Sendable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A run of letters, digits and `+ / - _`: a word, or a token or a part of one in Base64 or hexadecimal digits.
 struct DigitRun {

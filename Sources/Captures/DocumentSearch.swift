@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Searches the values of one JSON document, and says of each token what the document says around it.
 final class DocumentSearch {

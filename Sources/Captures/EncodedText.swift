@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A text in Base64 or hexadecimal digits: a run of digits of another text.
 struct EncodedText {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// An error of Adobe's older services: `<error><status>403</status><message>…</message><details>…</details></error>`.
 struct ErrorDocument {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// An escape of JSON, JavaScript, Python, Swift or C: `\"`, `\n`, `\u003c`, `\u{3c}`, `\x3c`, `\074`.
 enum BackslashEscape {

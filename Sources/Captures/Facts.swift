@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// What one document says of its tokens, its errors and, as an entry of a HAR file, of its call: the values whose names
 /// matter, by the object that they are in.

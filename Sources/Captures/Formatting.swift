@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// What shows a text in another way, and is no part of it: the colours of a terminal, characters without a width, the quotes and
 /// blanks of a word processor.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The text of a playback grant around a word of it.
 struct GrantText {

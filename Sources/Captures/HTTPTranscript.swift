@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The calls that a text shows: as they went over a connection, as `curl -v` and mitmdump print them, or as OkHttp logs them.
 ///

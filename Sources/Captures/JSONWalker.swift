@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Walks through JSON of any size, and reports each string, number, boolean and null with its path. It is tolerant: a name may
 /// occur twice, and what is cut in the middle is reported up to there.

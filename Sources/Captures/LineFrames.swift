@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The line breaks that a terminal, a mail or a logger put into a text, with the frame around each line.
 enum LineFrames {

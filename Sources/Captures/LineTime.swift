@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The time that a line of a log begins with.
 package struct LineTime: Sendable, Equatable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The typed netstrings that mitmproxy writes flows in: `5:hello,` has the length before a text, and its type after it.
 struct Netstrings {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The connections of a capture of packets, as tcpdump and Wireshark write it (pcap, and pcapng as draft-ietf-opsawg-pcapng has it): the bytes
 /// of TCP over IPv4 or IPv6, in the order in which they were sent.

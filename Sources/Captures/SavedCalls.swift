@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The calls that Charles has saved as JSON, or mitmproxy as flows, reported at the paths that they have in a HAR file.
 final class SavedCalls {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The fields that one value of a request in a HAR file has, as they were sent: the value of a header, the pairs of a query or a form, the strings
 /// of a JSON body. What a browser has decoded for its list of parameters, or read of cookies, was not sent like that.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// What programs and shells write around the parts of a long text.
 enum SourceCode {

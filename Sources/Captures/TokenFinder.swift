@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Finds what a capture holds: tokens of all kinds, playback grants and errors of Adobe Pass, in a text of any form: a HAR file,
 /// a `curl` line, a log, a URL, a document.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Reads the files of a ZIP archive one after the other (PKWARE's APPNOTE, 4.3.7), as Fiddler and Charles save sessions.
 final class ZIPArchive {

@@ -1,5 +1,5 @@
+internal import Basics
 package import Settings
-internal import TextEncodings
 
 /// What a command is given: the values of its options, and its operands.
 package protocol CommandValues: Sendable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The options and operands given on a command line.
 package struct Arguments: Sendable {

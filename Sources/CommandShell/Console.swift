@@ -1,7 +1,5 @@
-internal import Files
+internal import Basics
 internal import Glibc
-internal import TextEncodings
-internal import Threading
 
 /// Writes to standard output and standard error.
 package enum Console {

@@ -1,4 +1,4 @@
-internal import Files
+internal import Basics
 internal import Glibc
 
 /// Creates files that did not exist before.

@@ -1,6 +1,6 @@
+internal import Basics
 internal import CLibEvent
 internal import Glibc
-internal import Threading
 
 /// No event loop, or nothing that belongs to one, could be created; usually because the process has no file descriptors left.
 package struct EventLoopError: Error {}

@@ -1,6 +1,6 @@
+internal import Basics
 internal import CLibEvent
 internal import Glibc
-internal import Threading
 
 /// A socket address, as the resolver returns it.
 struct SocketAddress: Sendable {

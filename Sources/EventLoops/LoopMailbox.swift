@@ -1,4 +1,4 @@
-internal import Threading
+internal import Basics
 
 /// Hands values from other threads to an event loop.
 ///

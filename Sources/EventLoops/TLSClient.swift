@@ -1,6 +1,6 @@
+internal import Basics
 internal import CLibEvent
 internal import CLibSSL
-internal import Files
 internal import Glibc
 
 /// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A connection

@@ -1,5 +1,5 @@
+internal import Basics
 internal import CLibSSL
-internal import Files
 
 /// What both sides of TLS have in common: TLS 1.3, or TLS 1.2 with forward secrecy (ECDHE) and authenticated encryption
 /// (AEAD) only, without renegotiation, and how a side loads its certificate.

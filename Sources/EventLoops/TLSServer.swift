@@ -1,5 +1,5 @@
+internal import Basics
 internal import CLibSSL
-internal import Files
 internal import Glibc
 
 /// A server's side of TLS, by ``TLSRules``: the certificate that it shows, and what it demands of its clients.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A kind of playback grant, such as CloudFront's.
 package struct GrantKind: Sendable, Equatable {

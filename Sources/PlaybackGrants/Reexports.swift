@@ -1,2 +1,3 @@
+@_exported public import Basics
+
 // Code that imports PlaybackGrants also gets `Timestamp`.
-@_exported public import Timestamps

@@ -1,5 +1,4 @@
-internal import TextEncodings
-package import Timestamps
+package import Basics
 
 /// A text that has the form of a playback grant or of a JSON Web Token. Nothing about it is verified: anybody may have
 /// written it.

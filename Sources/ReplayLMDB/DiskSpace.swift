@@ -1,7 +1,7 @@
+internal import Basics
 internal import CLMDB
 internal import Glibc
 internal import Synchronization
-internal import Threading
 
 /// The disk that is set aside for a file. Writing to a page of a mapped file without disk behind it would end the
 /// process with SIGBUS.

@@ -1,6 +1,6 @@
+internal import Basics
 internal import Glibc
 public import MediaToken
-internal import Threading
 
 /// A replay store in a directory of this host, shared by all processes of the host. It survives the death of any of
 /// them at any instant, `kill -9` included.

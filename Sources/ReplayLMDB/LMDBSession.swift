@@ -1,7 +1,5 @@
-internal import Files
+internal import Basics
 internal import Glibc
-internal import TextEncodings
-internal import Timestamps
 
 /// Opens a store: decides whether the files in its directory can be trusted, and where its fence is.
 enum LMDBSession {

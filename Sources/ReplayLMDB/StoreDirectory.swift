@@ -1,7 +1,6 @@
+internal import Basics
 internal import CLMDB
-internal import Files
 internal import Glibc
-internal import TextEncodings
 
 /// The directory of a store. It stays the one that was opened, even if its path comes to lead to another directory.
 ///

@@ -1,5 +1,5 @@
+internal import Basics
 internal import Glibc
-internal import TextEncodings
 
 /// The contents of a store's text file: the boot ID of the kernel under which the store was last used, whether it was
 /// closed cleanly, the fence, and the files that must exist.

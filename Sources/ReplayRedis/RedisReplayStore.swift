@@ -1,5 +1,5 @@
+internal import Basics
 public import MediaToken
-internal import Threading
 
 /// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
 ///

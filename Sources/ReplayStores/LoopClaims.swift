@@ -1,7 +1,7 @@
+internal import Basics
 internal import EventLoops
 internal import MediaToken
 internal import ReplayLMDB
-internal import Threading
 
 /// Decides the claims of one event loop on an LMDB store. Another thread decides a group that has to wait, for a thread or for
 /// another process.

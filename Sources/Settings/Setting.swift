@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// Where a setting may be given.
 package enum SettingSource: Sendable {

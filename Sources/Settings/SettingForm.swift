@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// The form of a setting's value in a configuration file.
 package enum SettingForm: Sendable {

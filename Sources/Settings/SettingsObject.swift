@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// A problem with a setting, or a notice about one.
 package struct SettingProblem: Sendable, CustomStringConvertible {

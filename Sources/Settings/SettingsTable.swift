@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// Settings that are given together: the options of a command, the members of an object in a configuration file, or the query
 /// of a URL.

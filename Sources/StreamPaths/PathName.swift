@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Reads a single name of a path.
 enum PathName {

@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// The scheme, host and port of a URL, normalized for comparison: in lower case, without a dot at the end of the host
 /// and without the scheme's default port.

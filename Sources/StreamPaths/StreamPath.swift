@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The path of a stream, if every program reads it in the same way: the proxy, the gate, a CDN, a cache and the origin.
 ///

@@ -1,6 +1,6 @@
+internal import Basics
 internal import COpenSSL
 internal import Glibc
-internal import TextEncodings
 
 /// Which way this process verifies several signatures at once.
 package enum BatchEngine {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import COpenSSL
-internal import Threading
 
 /// A key for HMAC (RFC 2104). It is set up once, so that libcrypto looks nothing up for each message.
 package final class HMACKey: Sendable {

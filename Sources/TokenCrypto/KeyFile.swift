@@ -1,5 +1,5 @@
+internal import Basics
 internal import COpenSSL
-internal import TextEncodings
 
 /// The public keys of one file, whatever its format.
 ///

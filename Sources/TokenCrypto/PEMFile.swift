@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Reads PEM text (RFC 7468) with any number of public keys and certificates.
 ///

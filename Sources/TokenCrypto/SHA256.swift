@@ -1,5 +1,5 @@
+internal import Basics
 internal import COpenSSL
-internal import TextEncodings
 
 /// A SHA-256 digest: 32 bytes as four words, so that comparing and hashing it costs no loop and no allocation.
 package struct SHA256Digest: Hashable, Sendable {

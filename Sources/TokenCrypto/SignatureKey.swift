@@ -1,5 +1,5 @@
+internal import Basics
 internal import COpenSSL
-internal import TextEncodings
 
 /// A key that signs grants and test tokens: RSA, or ECDSA on the curve P-256. Its public key alone verifies what it signs.
 /// Verification of tokens never needs a private key.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 package import TokenCrypto
 
 /// Signs payloads as Adobe Pass would, for tests, load tests and demonstrations.

@@ -1,5 +1,5 @@
+internal import Basics
 internal import FoundationEssentials
-internal import TextEncodings
 
 /// The forms in which tokens reach a backend.
 package enum TokenWrapping: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import Glibc
-internal import TextEncodings
 
 /// The elements of a strictly read document in document order, the root first. There is always a root.
 ///

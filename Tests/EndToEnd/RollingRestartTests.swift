@@ -1,9 +1,9 @@
+import Basics
 import Foundation
 import MediaToken
 import Synchronization
 import TestSupport
 import Testing
-import Threading
 import TokenIssuer
 
 extension EndToEnd {

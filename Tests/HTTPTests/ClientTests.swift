@@ -1,8 +1,6 @@
 import EventLoops
 import Glibc
-import HTTPCalling
-import HTTPMessages
-import HTTPServing
+import HTTP
 import TestSupport
 import Testing
 

@@ -1,8 +1,7 @@
-import HTTPMessages
-import HTTPServing
+import Basics
+import HTTP
 import TestSupport
 import Testing
-import TextEncodings
 
 @Suite("Connections without their sockets, by schedules that chance makes")
 struct ConversationScheduleTests {

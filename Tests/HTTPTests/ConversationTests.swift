@@ -1,6 +1,5 @@
-import HTTPMessages
-import HTTPServing
-import TextEncodings
+import Basics
+import HTTP
 import Testing
 
 @Suite("Connections without their sockets")

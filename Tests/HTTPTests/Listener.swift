@@ -1,7 +1,6 @@
 import EventLoops
 import Glibc
-import HTTPMessages
-import HTTPServing
+import HTTP
 import TestSupport
 
 /// A port of the loopback whose connections the test answers itself.

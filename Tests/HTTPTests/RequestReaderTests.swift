@@ -1,4 +1,4 @@
-import HTTPMessages
+import HTTP
 import Testing
 
 @Suite("The reader of requests")

@@ -1,11 +1,10 @@
+import Basics
 import EventLoops
 import Foundation
 import Glibc
-import HTTPMessages
-import HTTPServing
+import HTTP
 import TestSupport
 import Testing
-import TextEncodings
 
 @Suite("The server")
 struct ServerTests {

@@ -2,8 +2,7 @@ import CLibSSL
 import EventLoops
 import Foundation
 import Glibc
-import HTTPMessages
-import HTTPServing
+import HTTP
 import TestSupport
 import Testing
 

@@ -3,7 +3,6 @@ import MediaToken
 import TestSupport
 import Testing
 import TokenIssuer
-
 @testable import LoadTest
 
 @Suite("Queue of tokens")

@@ -1,6 +1,6 @@
-import HTTPMessages
+import Basics
+import HTTP
 import Testing
-import Timestamps
 
 @testable import MediaTokenGate
 

@@ -1,8 +1,8 @@
-import HTTPMessages
+import Basics
+import HTTP
 import MediaToken
 import TestSupport
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPMessages
+import HTTP
 import MediaToken
 import TestSupport
 import Testing

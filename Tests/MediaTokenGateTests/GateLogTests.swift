@@ -1,8 +1,8 @@
+import Basics
 import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 @testable import MediaTokenGate

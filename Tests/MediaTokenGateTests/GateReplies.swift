@@ -1,9 +1,9 @@
-import HTTPMessages
+import Basics
+import HTTP
 import MediaToken
 import Settings
 import TestSupport
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

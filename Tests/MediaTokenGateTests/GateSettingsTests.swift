@@ -1,8 +1,8 @@
+import Basics
 import EventLoops
-import HTTPServing
+import HTTP
 import MediaToken
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -1,12 +1,11 @@
+import Basics
 import EventLoops
 import Foundation
-import HTTPMessages
+import HTTP
 import PlaybackGrants
 import StreamPaths
 import TestSupport
 import Testing
-import Threading
-import Timestamps
 
 @testable import MediaTokenGate
 
@@ -127,7 +126,7 @@ struct GrantOrderTests {
     }
 
     /// Has one of the threads do a job that ends when the semaphore is signalled.
-    private func hold(_ signing: GrantSigning) -> Threading.Semaphore {
+    private func hold(_ signing: GrantSigning) -> Basics.Semaphore {
         let (gate, started) = (Semaphore(), Semaphore())
         #expect(
             signing.perform {

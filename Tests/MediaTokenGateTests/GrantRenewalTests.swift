@@ -1,10 +1,9 @@
-import HTTPMessages
+import Basics
+import HTTP
 import MediaToken
 import PlaybackGrants
 import TestSupport
 import Testing
-import TextEncodings
-import Timestamps
 
 @testable import MediaTokenGate
 

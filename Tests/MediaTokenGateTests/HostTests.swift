@@ -1,10 +1,10 @@
+import Basics
 import Foundation
-import HTTPMessages
+import HTTP
 import MediaToken
 import PlaybackGrants
 import TestSupport
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -1,7 +1,7 @@
+import Basics
 import MediaToken
 import TestSupport
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

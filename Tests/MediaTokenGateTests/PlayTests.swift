@@ -1,12 +1,11 @@
+import Basics
 import Foundation
-import HTTPMessages
+import HTTP
 import MediaToken
 import PlaybackGrants
 import StreamPaths
 import TestSupport
 import Testing
-import TextEncodings
-import Timestamps
 
 @testable import MediaTokenGate
 

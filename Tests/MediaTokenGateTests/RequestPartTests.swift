@@ -1,7 +1,7 @@
-import HTTPMessages
+import Basics
+import HTTP
 import MediaToken
 import Testing
-import TextEncodings
 
 @testable import MediaTokenGate
 

@@ -1,4 +1,4 @@
-import HTTPMessages
+import HTTP
 import Testing
 
 @testable import MediaTokenGate

@@ -1,8 +1,8 @@
+import Basics
 import Dispatch
 import MediaToken
 import TestSupport
 import Testing
-import Threading
 import TokenIssuer
 
 @Suite("Asynchronous verification")

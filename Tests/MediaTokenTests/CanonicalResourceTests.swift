@@ -1,7 +1,7 @@
+import Basics
 import MediaToken
 import TestSupport
 import Testing
-import Timestamps
 import TokenIssuer
 
 /// What is equal in canonical form, and what is not, is in `identities.json`.

@@ -1,6 +1,6 @@
+import Basics
 import MediaToken
 import Testing
-import Timestamps
 
 @Suite("Spans in words")
 struct SpanTests {

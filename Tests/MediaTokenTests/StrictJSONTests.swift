@@ -1,5 +1,5 @@
+import Basics
 import Testing
-import TextEncodings
 
 @Suite("Strict JSON")
 struct StrictJSONTests {

@@ -1,5 +1,5 @@
+import Basics
 import Testing
-import TextEncodings
 
 @Suite("Texts and addresses")
 struct TextTests {

@@ -1,7 +1,7 @@
+import Basics
 import MediaToken
 import Foundation
 import Testing
-import Timestamps
 
 @Suite("Times")
 struct TimestampTests {

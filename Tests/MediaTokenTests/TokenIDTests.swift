@@ -1,7 +1,7 @@
+import Basics
 import MediaToken
 import TestSupport
 import Testing
-import TextEncodings
 import TokenCrypto
 
 @Suite("The short ID of a token")

@@ -1,8 +1,8 @@
+import Basics
 import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TextEncodings
 import TokenIssuer
 
 @Suite("Un-wrapping")

@@ -1,10 +1,10 @@
+import Basics
 import Foundation
 import Glibc
 import MediaToken
 import ReplayStoreTesting
 import TestSupport
 import Testing
-import Threading
 
 @testable import ReplayLMDB
 

@@ -1,7 +1,7 @@
+import Basics
 import Foundation
 import Glibc
 import TestSupport
-import Timestamps
 
 /// A running `replay-worker`.
 final class Worker {

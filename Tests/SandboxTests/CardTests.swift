@@ -1,9 +1,9 @@
+import Basics
 import Foundation
 import MediaToken
 import Sandbox
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 @Suite("test cards of the sandbox")

@@ -1,10 +1,10 @@
+import Basics
 import Foundation
 import Glibc
 import MediaToken
 import Sandbox
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 @Suite("keys of the sandbox")

@@ -1,9 +1,9 @@
+import Basics
 import Foundation
 import MediaToken
 import Sandbox
 import Testing
 import TestSupport
-import Timestamps
 import TokenCrypto
 import TokenIssuer
 

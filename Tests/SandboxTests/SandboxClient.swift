@@ -1,10 +1,9 @@
+import Basics
 import Foundation
-import HTTPMessages
+import HTTP
 import MediaToken
 import Sandbox
 import TestSupport
-import TextEncodings
-import Timestamps
 import TokenCrypto
 
 /// A client of a sandbox in this process, with a clock of its own.

@@ -1,8 +1,8 @@
+import Basics
 import Foundation
-import HTTPMessages
+import HTTP
 import Sandbox
 import Testing
-import Timestamps
 
 @Suite("the sandbox answers REST v2 as Adobe's documents say")
 struct ServiceTests {

@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import Glibc
-import Threading
 
 /// A program that runs beside a test, and ends with it: by its process ID, and at the latest when the tests end.
 package final class Daemon {

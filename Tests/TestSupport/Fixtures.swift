@@ -1,5 +1,5 @@
+package import Basics
 package import Foundation
-package import Timestamps
 
 /// The files that tests read, found from this file's own place.
 package enum Fixtures {

@@ -1,5 +1,5 @@
+internal import Basics
 package import MediaToken
-internal import TextEncodings
 package import TokenCrypto
 package import TokenIssuer
 

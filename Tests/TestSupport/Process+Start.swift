@@ -1,5 +1,5 @@
+import Basics
 package import Foundation
-import Threading
 
 extension Process {
     private static let starting = Lock()

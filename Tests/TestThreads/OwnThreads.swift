@@ -1,5 +1,5 @@
+internal import Basics
 package import Testing
-internal import Threading
 
 /// Threads of a suite's own, on which so many of its tests run at a time. Tests that wait for programs would else keep the
 /// threads waiting that all tests share, of which there are no more than processors.

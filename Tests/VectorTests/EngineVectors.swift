@@ -1,8 +1,8 @@
+import Basics
 import EnvelopeStage
 import SignatureStage
 import TestSupport
 import Testing
-import Timestamps
 import TokenCrypto
 
 /// Each token also in a group: the engine must come to what libcrypto alone comes to, for it and for its neighbours.

@@ -1,4 +1,4 @@
-import HTTPMessages
+import HTTP
 import MediaTokenGate
 import PlaybackGrants
 import StreamPaths

@@ -1,4 +1,4 @@
-import HTTPMessages
+import HTTP
 import MediaToken
 import MediaTokenGate
 import TestSupport

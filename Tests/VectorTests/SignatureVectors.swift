@@ -1,7 +1,7 @@
+import Basics
 import Foundation
 import TestSupport
 import Testing
-import TextEncodings
 import TokenCrypto
 import TokenIssuer
 

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 package import TokenXML
 
 /// Why the signed XML is not that of a media token.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// An identifier that equals another only if both have the same UTF-8 bytes.
 ///

@@ -1,4 +1,4 @@
-package import Timestamps
+package import Basics
 
 /// The claims of a short media token. Only the claims of a verified token are proven.
 public struct MediaTokenClaims: Sendable {

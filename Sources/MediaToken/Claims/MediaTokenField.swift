@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenXML
 
 /// The fields of a media token that are read. A token may have each of them at most once.

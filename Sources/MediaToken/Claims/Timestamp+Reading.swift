@@ -1,4 +1,4 @@
-public import Timestamps
+public import Basics
 
 /// The time as of which a token is checked.
 package enum CheckTime: Equatable, Sendable {

@@ -1,4 +1,4 @@
-public import Timestamps
+public import Basics
 
 /// A date as a token writes it: a time, and the offset of the clock that wrote it.
 public struct TokenDate: Hashable, Sendable, CustomStringConvertible {

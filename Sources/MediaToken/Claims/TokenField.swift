@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenXML
 
 /// One field of a token, for display only; it does not affect the verdict.

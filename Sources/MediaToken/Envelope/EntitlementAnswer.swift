@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Reads the JSON answers of Adobe's REST services: v1 has `serializedToken` at the top, v2 has `decisions`.
 enum EntitlementAnswer {

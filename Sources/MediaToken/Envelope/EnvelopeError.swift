@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 package import TokenXML
 
 /// Why no signature and signed bytes could be taken from the input.

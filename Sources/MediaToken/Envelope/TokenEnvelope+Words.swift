@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension TokenEnvelope {
     /// What made a signature bad, in words for a person, and what to do: the token was cut, or a log masks something in it; `nil` if neither

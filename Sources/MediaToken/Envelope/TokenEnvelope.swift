@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The two parts of a token's clear text: the signature, and the bytes that it signs.
 ///

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A kind of layer that a token may be wrapped in.
 package enum WrappingLayer: String, Sendable {

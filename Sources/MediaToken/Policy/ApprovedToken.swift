@@ -1,5 +1,5 @@
+package import Basics
 package import ClaimsStage
-package import Timestamps
 
 /// A signed token that a policy has approved. Only ``VerificationPolicy/approve(_:for:at:)`` makes one.
 ///

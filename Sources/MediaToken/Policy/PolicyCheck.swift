@@ -1,5 +1,5 @@
+package import Basics
 package import ClaimsStage
-package import Timestamps
 
 /// A check of the policy: what it compares, and what it tells a person.
 ///

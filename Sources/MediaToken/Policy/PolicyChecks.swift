@@ -1,6 +1,5 @@
+internal import Basics
 package import ClaimsStage
-internal import TextEncodings
-internal import Timestamps
 
 extension PolicyCheck {
     /// The checks in the order in which they are made; the first that fails decides the verdict.

@@ -1,5 +1,5 @@
+internal import Basics
 internal import ClaimsStage
-internal import TextEncodings
 internal import TokenXML
 
 /// The difference between a signed resource and the expected ones, described for the person who has to find the cause.

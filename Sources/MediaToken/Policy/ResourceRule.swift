@@ -1,5 +1,5 @@
+internal import Basics
 public import ClaimsStage
-internal import TextEncodings
 internal import TokenXML
 
 /// Decides which signed resources are accepted.

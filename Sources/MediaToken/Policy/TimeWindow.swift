@@ -1,5 +1,5 @@
+internal import Basics
 internal import ClaimsStage
-internal import Timestamps
 
 extension VerificationPolicy {
     /// The times that decide whether `claims` are valid at `now`.

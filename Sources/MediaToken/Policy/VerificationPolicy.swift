@@ -1,5 +1,5 @@
+package import Basics
 public import ClaimsStage
-package import Timestamps
 
 /// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {

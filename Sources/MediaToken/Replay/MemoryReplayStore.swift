@@ -1,6 +1,5 @@
+public import Basics
 internal import Synchronization
-internal import Threading
-public import Timestamps
 
 /// A replay store in the memory of one process. Its records end with the process.
 ///

@@ -1,5 +1,5 @@
+public import Basics
 internal import PolicyStage
-public import Timestamps
 
 /// An expiry bucket: one minute of expiry times. Every token belongs to exactly one, independent of settings, so a
 /// store searches only that bucket and deletes it as a whole when it has expired.

@@ -1,5 +1,5 @@
+package import Basics
 package import ClaimsStage
-package import Timestamps
 internal import TokenCrypto
 
 /// What identifies a token to a replay store that looks it up. It cannot be claimed, because no signature is verified.

@@ -1,4 +1,4 @@
-package import Timestamps
+package import Basics
 
 /// The used tokens that a process knows of: their keys by expiry bucket and, for some, the use that a retry must match.
 ///

@@ -1,7 +1,6 @@
+public import Basics
 internal import ClaimsStage
 package import PolicyStage
-internal import Threading
-public import Timestamps
 package import TokenCrypto
 
 /// A token's identity in a replay store: the SHA-256 digest of its signed bytes, however the token was wrapped.

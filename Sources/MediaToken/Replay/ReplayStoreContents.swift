@@ -1,4 +1,4 @@
-public import Timestamps
+public import Basics
 
 /// The contents of a replay store, for its operator.
 public struct ReplayStoreContents: Sendable {

@@ -1,5 +1,4 @@
-internal import TextEncodings
-public import Timestamps
+public import Basics
 internal import TokenCrypto
 
 /// A fingerprint of a token and the secret of the caller that consumed it, by which a store recognises that caller's

@@ -1,4 +1,4 @@
-package import Timestamps
+package import Basics
 
 /// Allows the caller that consumed a token to retry for a short time, as a client does when the response was lost.
 ///

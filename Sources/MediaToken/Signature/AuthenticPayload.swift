@@ -1,5 +1,5 @@
+package import Basics
 package import EnvelopeStage
-package import Timestamps
 package import TokenCrypto
 
 /// Bytes that one of the loaded keys has signed. Only a ``SignatureWorkspace`` makes one.

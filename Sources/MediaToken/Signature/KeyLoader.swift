@@ -1,5 +1,4 @@
-internal import Files
-internal import Timestamps
+internal import Basics
 internal import TokenCrypto
 
 /// The bytes of a key file that is not on this machine's disk, and their password.

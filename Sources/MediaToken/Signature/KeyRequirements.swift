@@ -1,5 +1,5 @@
+internal import Basics
 internal import EnvelopeStage
-internal import Timestamps
 internal import TokenCrypto
 
 /// The requirements that a key must meet to be loaded.

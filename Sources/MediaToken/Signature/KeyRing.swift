@@ -1,5 +1,4 @@
-internal import Files
-public import Timestamps
+public import Basics
 package import TokenCrypto
 
 /// The keys that tokens may be signed with. They are loaded and checked once, at start.

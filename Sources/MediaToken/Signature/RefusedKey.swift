@@ -1,5 +1,4 @@
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
 internal import TokenCrypto
 
 /// A key, or a whole file, that was not loaded.

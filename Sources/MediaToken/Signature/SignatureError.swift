@@ -1,5 +1,4 @@
-internal import TextEncodings
-package import Timestamps
+package import Basics
 internal import TokenCrypto
 
 /// Why the signature of a token was not verified.

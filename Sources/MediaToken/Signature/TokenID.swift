@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 package import TokenCrypto
 
 /// The short ID of a token, by which log lines, reports and people name it: the first 8 bytes of the SHA-256 digest of

@@ -1,5 +1,4 @@
-internal import TextEncodings
-public import Timestamps
+public import Basics
 package import TokenCrypto
 
 /// A public key that tokens may be signed with. It is immutable, and a class because every verdict refers to one.

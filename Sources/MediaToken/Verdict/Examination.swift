@@ -1,4 +1,4 @@
-package import Timestamps
+package import Basics
 
 /// The result of every check of a token, and the token's fields, for a person who examines a captured token.
 ///

@@ -1,6 +1,6 @@
+internal import Basics
 internal import SignatureStage
 internal import Synchronization
-internal import Threading
 
 /// A pool of paths. A thread gets the path that it had before if possible, which is still warm in its CPU cache.
 final class PathPool: Sendable {

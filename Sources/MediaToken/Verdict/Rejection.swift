@@ -1,8 +1,8 @@
+public import Basics
 internal import ClaimsStage
 internal import EnvelopeStage
 internal import PolicyStage
 public import SignatureStage
-public import Timestamps
 
 /// Why a token was rejected: a code for programs, and a line for the person who has to find the cause.
 ///

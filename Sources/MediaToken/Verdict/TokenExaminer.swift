@@ -1,7 +1,7 @@
+internal import Basics
 internal import ClaimsStage
 internal import EnvelopeStage
 internal import SignatureStage
-internal import Timestamps
 
 /// Reports on every step and check of one token, including those after the first failure.
 struct TokenExaminer {

@@ -1,8 +1,7 @@
+package import Basics
 internal import ClaimsStage
 internal import PolicyStage
-internal import TextEncodings
 internal import TokenXML
-package import Timestamps
 
 /// Inspects a token of any of the three kinds, with or without keys, and makes only the checks that the caller
 /// requests.

@@ -1,9 +1,9 @@
+internal import Basics
 internal import TokenXML
 package import ClaimsStage
 package import EnvelopeStage
 package import PolicyStage
 package import SignatureStage
-internal import Timestamps
 
 /// The path of a token from the bytes that arrived to a policy's approval. Each step takes a type that only the step
 /// before it makes, so no step can be left out.

@@ -1,8 +1,8 @@
+package import Basics
 internal import ClaimsStage
 internal import EnvelopeStage
 package import PolicyStage
 package import ReplayStage
-package import Timestamps
 
 /// What identifies a media token to a replay store, read without a key, for an operator who looks a token up.
 ///

@@ -1,4 +1,4 @@
-public import Timestamps
+public import Basics
 
 /// The outcome of verifying one token.
 public enum Verdict: Sendable {

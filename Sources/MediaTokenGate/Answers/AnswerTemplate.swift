@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenXML
 
 /// The body of an answer in a dialect, with placeholders such as `{token}`. A value is escaped as the body's media type

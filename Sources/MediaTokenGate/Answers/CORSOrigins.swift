@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 package import StreamPaths
-internal import TextEncodings
 
 /// An origin whose pages may call the gate from a browser.
 package enum CORSOrigin: Sendable {

@@ -1,7 +1,7 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import PlaybackGrants
-internal import TextEncodings
 
 /// The answers of an endpoint that speaks a dialect.
 package final class DialectAnswers: Sendable {

@@ -1,5 +1,5 @@
+internal import Basics
 package import MediaToken
-internal import TextEncodings
 
 /// An examination as JSON, for `/v1/explain` and for `verify --json` and `inspect --json`. The members that it shares with
 /// the gate's other answers have the same names and meanings.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Writes JSON objects of strings and whole numbers, each on a line of its own, for answers and log lines. It takes a
 /// small part of the time of a general encoder.

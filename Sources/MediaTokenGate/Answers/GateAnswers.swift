@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 package import MediaToken
-internal import TextEncodings
 
 /// The gate's own header fields.
 extension HTTPAnswer {

@@ -1,4 +1,4 @@
-package import HTTPMessages
+package import HTTP
 package import MediaToken
 
 /// What the log says of an authentic playback grant that a client sent.

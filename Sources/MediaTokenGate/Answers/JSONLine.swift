@@ -1,6 +1,6 @@
+internal import Basics
 internal import FoundationEssentials
 package import MediaToken
-internal import TextEncodings
 
 /// Encodes values as JSON on one line, with keys in alphabetical order. What a terminal would obey is escaped.
 package enum JSONLine {

@@ -1,7 +1,6 @@
-internal import Files
+internal import Basics
 internal import Glibc
 package import PlaybackGrants
-internal import TextEncodings
 
 /// The configured settings of a playback grant. They only name the secrets; ``load()`` reads them.
 package struct GrantSettings: Sendable, Equatable {

@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import PlaybackGrants
-internal import Threading
 
 /// The grants of one route that were made last. Clients that ask in the same second for what one grant opens get the same
 /// grant, which is made once.

@@ -1,8 +1,8 @@
-package import HTTPMessages
+internal import Basics
+package import HTTP
 internal import MediaToken
 package import PlaybackGrants
 package import StreamPaths
-internal import TextEncodings
 
 /// The configured settings of the playback grant that a route's media tokens are exchanged for.
 package struct RouteGrantSettings: Sendable, Equatable {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import Timestamps
 
 /// What log and metrics record of an answer. No token is written. What a client sent is written only as far as ``LogReason``,
 /// ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most 64 characters.

@@ -1,6 +1,6 @@
+package import Basics
 internal import MediaToken
 package import EventLoops
-package import Timestamps
 
 /// Warns, at most once a day, if the gate's own certificate has expired or is about to expire.
 package struct CertificateWatch {

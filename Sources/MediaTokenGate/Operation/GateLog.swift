@@ -1,8 +1,6 @@
-internal import Files
+internal import Basics
 internal import MediaToken
 internal import Synchronization
-internal import TextEncodings
-internal import Timestamps
 
 /// Writes one JSON line per answer. No event loop waits for its file; if that does not keep up, lines are dropped, and the log reports
 /// how many.

@@ -1,5 +1,4 @@
-internal import Threading
-internal import Timestamps
+internal import Basics
 
 /// What made the gate reload.
 package enum ReloadCause: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-package import TextEncodings
+package import Basics
 
 /// The form in which the log has the reason for an answer, which may quote what a client or a caller sent.
 ///

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The samples of one metric, in Prometheus's text format (exposition formats, 0.0.4).
 struct MetricFamily {

@@ -1,4 +1,4 @@
-internal import Files
+internal import Basics
 internal import Glibc
 
 /// What Linux tells of this process: the metrics that every client library of Prometheus has.

@@ -1,5 +1,5 @@
+internal import Basics
 package import MediaToken
-internal import Threading
 
 /// Whether a load balancer should send requests to the gate: by the replay store, until the gate stops.
 ///

@@ -1,9 +1,9 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import PlaybackGrants
 package import Settings
 internal import StreamPaths
-internal import TextEncodings
 
 /// A path of the gate's own at which apps ask as they asked another service, and get answers of that service's form.
 package final class Dialect: Sendable {

@@ -1,5 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
+internal import Basics
+internal import HTTP
 
 /// Where a request in a dialect has a value, and whether it is Base64 there: `query:accessToken`, `form:token`,
 /// `header:X-Token`, `json:play.token`, `json:token;base64`.

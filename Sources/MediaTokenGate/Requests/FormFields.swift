@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The name-value pairs of a query or a form; values stay encoded (WHATWG URL, `application/x-www-form-urlencoded`).
 struct FormFields {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The part of the gate that a request asks, by its path.
 enum GatePlace: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import HTTPMessages
+internal import HTTP
 internal import PlaybackGrants
 
 /// The header fields that the gate reads of a request.

@@ -1,8 +1,8 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
-internal import TextEncodings
 
 /// The result of checking the playback grants in a request.
 enum GrantAnswer {

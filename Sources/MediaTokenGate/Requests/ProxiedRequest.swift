@@ -1,7 +1,7 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import StreamPaths
-internal import TextEncodings
 
 /// A client's request, as described by the proxy that asks the gate about it.
 ///

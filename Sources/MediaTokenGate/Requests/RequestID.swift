@@ -1,5 +1,5 @@
-package import HTTPMessages
-internal import TextEncodings
+internal import Basics
+package import HTTP
 
 /// The ID that joins the gate's log line of a request to those of the programs in front of the gate.
 package enum RequestID {

@@ -1,8 +1,8 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
-internal import TextEncodings
 
 /// What names the stream of a request that exchanges a token.
 enum PlayTarget {

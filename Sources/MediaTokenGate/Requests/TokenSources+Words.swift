@@ -1,5 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
+internal import Basics
+internal import HTTP
 
 extension TokenSources {
     /// What the log says of a request without a token: also where it has one in another place.

@@ -1,5 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
+internal import Basics
+internal import HTTP
 
 /// The places where a client's request, as described by a proxy, may carry its token.
 package struct TokenSources: Sendable {

@@ -1,6 +1,6 @@
-package import HTTPMessages
+package import Basics
+package import HTTP
 internal import StreamPaths
-package import TextEncodings
 
 /// A proxy that is trusted to tell the address of its client.
 package enum TrustedProxy: Sendable {

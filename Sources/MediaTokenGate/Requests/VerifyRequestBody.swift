@@ -1,5 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
+internal import Basics
+internal import HTTP
 
 /// The token of a request, and the other fields of its body, which is read according to its media type.
 struct VerifyRequestBody: ~Copyable {

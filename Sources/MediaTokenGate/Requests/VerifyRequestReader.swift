@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
-internal import TextEncodings
 
 extension TokenExchange {
     /// Reads a request to `POST /v1/verify` or `/v1/explain`: a token in any supported form, and what it must be for.

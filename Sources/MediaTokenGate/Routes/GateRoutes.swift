@@ -1,7 +1,7 @@
+internal import Basics
 package import PlaybackGrants
 package import MediaToken
 package import StreamPaths
-internal import TextEncodings
 
 /// The rule for a path of the streams. It is a class, because each request refers to a route, which has many settings.
 package final class GateRoute: Sendable {

@@ -1,9 +1,8 @@
-package import HTTPMessages
+package import Basics
+package import HTTP
 internal import MediaToken
 internal import PlaybackGrants
 internal import StreamPaths
-internal import TextEncodings
-package import Timestamps
 
 /// Turns a request into the task that the gate has to do for it. It has no sockets, no clock and no state.
 package struct Gate: Sendable {

@@ -1,10 +1,9 @@
+internal import Basics
 package import EventLoops
-internal import HTTPMessages
-package import HTTPServing
+package import HTTP
 internal import MediaToken
 package import ReplayStores
 internal import Synchronization
-internal import TextEncodings
 
 /// Answers operators' requests for health, readiness, metrics and the description of the API, on a separate listener.
 package struct GateAdmin: Sendable {

@@ -1,11 +1,9 @@
+internal import Basics
 package import EventLoops
-internal import HTTPMessages
-package import HTTPServing
+package import HTTP
 package import MediaToken
 internal import PlaybackGrants
 package import ReplayStores
-internal import Threading
-internal import Timestamps
 
 /// A running gate, which handles the requests that each event-loop iteration brings.
 package final class GateService: Sendable {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import EventLoops
 internal import Glibc
 internal import PlaybackGrants
-internal import Threading
-internal import Timestamps
 
 /// The threads that make grants which no event loop may wait for, and how many grants may wait for them.
 final class GrantSigning: Sendable {

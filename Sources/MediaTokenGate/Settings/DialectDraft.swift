@@ -1,6 +1,6 @@
+internal import Basics
 internal import Settings
 internal import StreamPaths
-internal import TextEncodings
 
 /// A dialect as the configuration file has it.
 struct DialectDraft: Sendable {

@@ -1,10 +1,10 @@
+internal import Basics
 internal import EventLoops
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import ReplayStores
 package import Settings
 internal import StreamPaths
-internal import TextEncodings
 
 extension GateSettings {
     /// Every setting of the gate, in the order in which `--help` lists them.

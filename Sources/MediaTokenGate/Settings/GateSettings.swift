@@ -1,9 +1,9 @@
+internal import Basics
+package import HTTP
 package import MediaToken
 package import EventLoops
-package import HTTPServing
 package import ReplayStores
 internal import Settings
-internal import TextEncodings
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
 package struct GateSettings: Sendable {

@@ -1,8 +1,8 @@
+internal import Basics
 internal import EventLoops
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 package import Settings
-internal import TextEncodings
 
 /// Reads the gate's settings, and collects all problems.
 package struct GateSettingsReader {

@@ -1,7 +1,7 @@
+internal import Basics
 internal import MediaToken
 internal import Settings
 internal import StreamPaths
-internal import TextEncodings
 
 /// A route as the configuration file has it: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
 struct RouteDraft: Sendable {

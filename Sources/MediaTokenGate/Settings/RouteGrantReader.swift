@@ -1,7 +1,7 @@
+internal import Basics
 internal import MediaToken
 internal import PlaybackGrants
 internal import Settings
-internal import TextEncodings
 
 /// Reads the `grant` of a route's settings.
 enum RouteGrantReader {

@@ -1,6 +1,6 @@
+internal import Basics
 internal import PlaybackGrants
 internal import Settings
-internal import TextEncodings
 
 /// The file to start with, the example file, the JSON Schema and the page on settings, made from the tables of settings.
 package enum SettingsDocuments {

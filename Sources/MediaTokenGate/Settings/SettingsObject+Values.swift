@@ -1,8 +1,8 @@
-internal import HTTPServing
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import Settings
 internal import StreamPaths
-internal import TextEncodings
 
 extension SettingsObject {
     /// Reads a list of listeners; `nil` if there is none.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 extension AkamaiToken {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension AkamaiToken {
     package static let usualName: String? = "hdnts"

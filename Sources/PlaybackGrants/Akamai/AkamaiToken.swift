@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 /// Akamai's Edge Authorization token, called "Auth Token 2.0" in a property's settings (Akamai's own libraries,

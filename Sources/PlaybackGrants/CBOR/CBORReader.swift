@@ -1,5 +1,5 @@
+internal import Basics
 internal import CCBOR
-internal import TextEncodings
 
 /// Reads one complete CBOR value with libcbor's decoder of single heads.
 ///

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A CBOR value (RFC 8949), limited to the kinds that tokens use.
 enum CBORValue: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension CloudFrontGrant {
     package static func contents(of grant: String) -> GrantContents? {

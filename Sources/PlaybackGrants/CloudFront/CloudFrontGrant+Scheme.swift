@@ -1,5 +1,5 @@
+package import Basics
 internal import Settings
-package import Timestamps
 
 extension CloudFrontGrant: GrantScheme {
     package static let kind = "cloudfront"

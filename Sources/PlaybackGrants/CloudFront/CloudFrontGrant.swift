@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 /// Makes and checks Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve

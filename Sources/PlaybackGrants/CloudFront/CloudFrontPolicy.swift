@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The contents of a custom policy (Amazon CloudFront Developer Guide, "Create a policy statement for a signed URL that
 /// uses a custom policy"). It must have one statement and no unknown member, because that might be a further

@@ -1,5 +1,5 @@
+internal import Basics
 internal import StreamPaths
-internal import TextEncodings
 
 /// Makes a route's CloudFront grants: signed URLs, or signed cookies for everything below the route's prefix.
 struct CloudFrontRouteGrants: RouteGrants {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension CATRenewal {
     private static let kinds: [(name: String, kind: Kind)] = [

@@ -1,5 +1,4 @@
-internal import TextEncodings
-public import Timestamps
+public import Basics
 
 /// A request to a stream, for which a Common Access Token is checked.
 public struct CATRequest: Sendable {

@@ -1,6 +1,5 @@
+package import Basics
 internal import StreamPaths
-internal import TextEncodings
-package import Timestamps
 
 /// A route's grants that the gate can check itself, so that clients may send one to the gate instead of a media token.
 package protocol VerifiableGrants: RouteGrants {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 /// A CWT in a COSE_Mac0 (RFC 8392, 6; RFC 9052, 6.2) with HMAC 256/256:

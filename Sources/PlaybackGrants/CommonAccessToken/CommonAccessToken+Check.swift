@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension CommonAccessToken {
     /// Checks a token, with or without `CTA-Common-Access-Token=` in front.

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 extension CommonAccessToken {
     package static let usualName: String? = name

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 /// Makes and checks Common Access Tokens (CTA-5007), grants that any CDN can check and that the gate also accepts.

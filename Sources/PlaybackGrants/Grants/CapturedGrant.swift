@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A grant as it was captured: the grant itself, a query, a URL with the grant, or lines of headers.
 package struct CapturedGrant {

@@ -1,6 +1,5 @@
+public import Basics
 package import StreamPaths
-internal import TextEncodings
-public import Timestamps
 
 /// A playback grant: a signed URL, signed cookie or access token that a CDN checks. The player sends it with each
 /// request for the stream, as query parameters, as cookies or as a header.

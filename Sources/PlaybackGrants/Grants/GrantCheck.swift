@@ -1,5 +1,4 @@
-internal import TextEncodings
-public import Timestamps
+public import Basics
 
 /// The result of one check of a grant.
 public struct GrantCheck: Equatable, Sendable {

@@ -1,4 +1,4 @@
-internal import Timestamps
+internal import Basics
 
 /// What a grant says, read without its key. Anybody may have written it.
 package struct GrantContents: Sendable {

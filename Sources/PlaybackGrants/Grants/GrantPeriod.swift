@@ -1,4 +1,4 @@
-public import Timestamps
+public import Basics
 
 /// The validity period of a grant in whole seconds, as all CDNs count.
 public struct GrantPeriod: Sendable, Equatable {

@@ -1,6 +1,6 @@
+package import Basics
 package import Settings
 package import StreamPaths
-package import Timestamps
 
 /// The playback grants of one CDN, as the command line and the gate use them: their settings, how they are made, and
 /// how they are checked. To add a CDN, add a folder with a type that conforms, and list the type in `GrantKind.all`.

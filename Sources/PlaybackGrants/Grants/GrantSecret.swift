@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// A key that the CDN shares with the maker of the grants. Its description and dumps do not show it.
 public struct GrantSecret: Sendable, CustomStringConvertible, CustomReflectable {

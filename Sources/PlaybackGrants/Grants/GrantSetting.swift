@@ -1,5 +1,5 @@
+internal import Basics
 package import Settings
-internal import TextEncodings
 
 /// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or both.
 package typealias GrantSetting = Setting<GrantValues>

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// The first 64 fields of a query, or of a `Cookie` header, whose cookies have `; ` between them; a query contains no space.
 /// A field that is given twice counts as absent.

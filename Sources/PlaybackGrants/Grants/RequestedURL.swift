@@ -1,5 +1,5 @@
+internal import Basics
 internal import StreamPaths
-internal import TextEncodings
 
 /// The parts of a URL or a path that a grant is checked for.
 struct RequestedURL {

@@ -1,6 +1,5 @@
+package import Basics
 internal import Settings
-internal import TextEncodings
-package import Timestamps
 
 extension SecureLink: GrantScheme {
     package static let kind = "secure-link"

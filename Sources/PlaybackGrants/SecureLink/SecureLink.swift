@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 internal import TokenCrypto
 
 /// A grant for nginx's `secure_link` (nginx.org, ngx_http_secure_link_module): an expiry, and the MD5 of an expression

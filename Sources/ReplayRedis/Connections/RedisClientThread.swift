@@ -1,6 +1,6 @@
+internal import Basics
 internal import EventLoops
 internal import MediaToken
-internal import Threading
 
 /// A Redis client on a thread of its own, which decides the claims of all suspended callers of a store.
 final class RedisClientThread: Sendable {

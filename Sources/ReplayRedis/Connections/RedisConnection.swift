@@ -1,5 +1,5 @@
+internal import Basics
 internal import EventLoops
-internal import Files
 internal import MediaToken
 
 /// A connection to a server, logged in: commands go out and replies come in, in the same order.

@@ -1,5 +1,4 @@
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
 
 /// What a server reports about itself. It is read again in each round of claims.
 ///

@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import TextEncodings
 
 extension Collection<RedisReply> {
     /// The first error among the replies of the server at `address`, or `loss` if a reply was lost; `nil` if there is

@@ -1,5 +1,5 @@
+internal import Basics
 package import MediaToken
-internal import TextEncodings
 
 /// One of 256 groups of a store's keys. The keys of a shard have the same hash tag, so a cluster keeps them in one slot.
 package struct RedisShard: Hashable {

@@ -1,7 +1,7 @@
+internal import Basics
 internal import FoundationEssentials
 internal import MediaToken
 internal import Settings
-internal import TextEncodings
 
 /// The location of a Redis store, and the way in which it is asked. It can be read from a URL of the form ``form``.
 public struct RedisConfiguration: Sendable, Equatable {

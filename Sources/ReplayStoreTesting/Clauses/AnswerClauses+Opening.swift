@@ -1,6 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import Threading
-internal import Timestamps
 
 /// The clauses on the two forms of a claim, and on what a store knows from its beginning on.
 extension AnswerClauses {

@@ -1,7 +1,6 @@
+internal import Basics
 internal import Glibc
 internal import MediaToken
-internal import Threading
-internal import Timestamps
 
 /// The clauses on what a store answers to one caller.
 enum AnswerClauses {

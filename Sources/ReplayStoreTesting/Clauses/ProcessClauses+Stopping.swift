@@ -1,6 +1,6 @@
+internal import Basics
 internal import Glibc
 internal import MediaToken
-internal import Threading
 
 /// The clause on a process that is stopped in the middle of its claims, as a debugger, a frozen container or a host that
 /// swaps does it.

@@ -1,5 +1,5 @@
+internal import Basics
 package import MediaToken
-internal import Threading
 
 /// Many callers that throw the same claims at one store.
 package enum ReplayRace {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import Timestamps
 
 /// What a store did otherwise than a clause demands.
 public struct ReplayStoreViolation: Error, Hashable, Sendable, CustomStringConvertible {

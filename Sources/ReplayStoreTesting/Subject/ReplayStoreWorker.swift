@@ -1,6 +1,6 @@
+internal import Basics
 internal import Glibc
 public import MediaToken
-internal import Timestamps
 
 /// A further process that uses the store under test. The author of a store has an executable whose main is one call of
 /// ``run(_:open:close:)``, and names it in ``ReplayStoreSharing/processes(worker:deadline:)``.

@@ -1,6 +1,6 @@
+internal import Basics
 internal import Glibc
 internal import MediaToken
-internal import Threading
 
 /// A running worker, in a process group of its own: should this process die, the kernel hangs up a worker that is stopped
 /// (SIGHUP, SIGCONT), and one that runs ends with its next line.

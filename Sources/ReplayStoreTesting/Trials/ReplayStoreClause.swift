@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import Threading
 
 /// A clause of the contract of replay stores, which can be checked alone.
 public struct ReplayStoreClause: Sendable, CustomStringConvertible {

@@ -1,6 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import Threading
-internal import Timestamps
 
 /// A new place for one clause, and the times at which the clause opens stores and makes claims there.
 struct Trial: Sendable {

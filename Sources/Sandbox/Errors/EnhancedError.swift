@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// An error of Adobe Pass, as its clients read it: a code from a closed list, and the action that may repair it.
 ///

@@ -1,4 +1,4 @@
-package import Timestamps
+package import Basics
 package import TokenCrypto
 
 /// The keys of a sandbox, in the forms in which Adobe distributes its own. Subjects and file names say *sandbox*.

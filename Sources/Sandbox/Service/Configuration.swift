@@ -1,5 +1,4 @@
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
 
 /// What `GET /api/v2/{sp}/configuration` says: the provider, and the MVPDs that its picker shows.
 enum Configuration {

@@ -1,6 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
+internal import HTTP
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,4 +1,4 @@
-internal import Timestamps
+internal import Basics
 
 /// A dictionary whose entries expire. Expired entries are removed once the table has doubled.
 struct ExpiringTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {

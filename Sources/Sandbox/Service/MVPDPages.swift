@@ -1,6 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
+internal import HTTP
 
 /// The pages of the pretend MVPD, which a browser shows: login and logout.
 ///

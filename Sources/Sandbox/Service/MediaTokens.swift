@@ -1,6 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import TextEncodings
-internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,8 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
-internal import TextEncodings
-internal import Threading
-internal import Timestamps
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,5 +1,4 @@
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
 
 /// The logins of a device, as `GET /api/v2/{sp}/profiles` and its relatives show them.
 struct Profiles: Sendable {

@@ -1,6 +1,5 @@
-internal import HTTPMessages
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
+internal import HTTP
 internal import TokenCrypto
 
 /// Dynamic client registration (RFC 7591) that keeps no state: client secrets and bearer tokens are message authentication codes of

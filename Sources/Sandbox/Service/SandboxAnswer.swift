@@ -1,5 +1,5 @@
-package import HTTPMessages
-internal import TextEncodings
+internal import Basics
+package import HTTP
 
 /// An answer of the sandbox, and how late it is.
 package struct SandboxAnswer: Sendable {

@@ -1,4 +1,4 @@
-internal import TextEncodings
+internal import Basics
 
 /// Chooses codes and identifiers: by a seed, or by the system's random source.
 struct SandboxRandom: RandomNumberGenerator {

@@ -1,7 +1,5 @@
-package import HTTPMessages
-internal import TextEncodings
-internal import Threading
-package import Timestamps
+package import Basics
+package import HTTP
 package import TokenCrypto
 
 /// A stand-in for Adobe Pass: answers REST v2, what is still in use of the older protocols, and the pages of a pretend MVPD.

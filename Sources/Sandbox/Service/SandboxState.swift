@@ -1,4 +1,4 @@
-internal import Timestamps
+internal import Basics
 
 /// What a sandbox remembers. It is lost when the sandbox ends.
 struct SandboxState {

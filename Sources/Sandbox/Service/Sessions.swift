@@ -1,5 +1,4 @@
-internal import TextEncodings
-internal import Timestamps
+internal import Basics
 
 /// Authentication sessions: from the code that a device shows to the MVPD's login page.
 struct Sessions: Sendable {

@@ -1,4 +1,4 @@
-internal import Timestamps
+internal import Basics
 
 /// TempPass: access without a login, for a time, and in its promotional form for a number of resources.
 ///

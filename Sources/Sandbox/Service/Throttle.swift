@@ -1,4 +1,4 @@
-internal import Timestamps
+internal import Basics
 
 /// Adobe's throttle: a client address may make one call per second, and ten more at first. It answers the calls of the example on Adobe's
 /// page "Throttling mechanism" as that page does.

@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 
 /// `media-token-sandbox cards`: prints the table of test cards.
 enum CardsCommand {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Reports
+internal import LoadTest
 internal import Sandbox
-internal import TextEncodings
-internal import Timestamps
 
 /// `media-token-sandbox crowd`: many devices that know what must happen to them.
 enum CrowdCommand {

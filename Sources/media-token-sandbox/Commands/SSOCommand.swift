@@ -1,7 +1,7 @@
+internal import Basics
 internal import CommandShell
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 
 /// `media-token-sandbox sso`: tells whether two apps on a device share a login.
 enum SSOCommand {

@@ -1,9 +1,8 @@
+internal import Basics
 internal import CommandShell
-internal import HTTPMessages
-internal import HTTPServing
+internal import HTTP
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 
 /// `media-token-sandbox serve`: the stand-in for Adobe Pass.
 enum ServeCommand {

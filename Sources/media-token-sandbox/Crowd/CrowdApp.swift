@@ -1,8 +1,7 @@
-internal import HTTPCalling
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import Sandbox
-internal import TextEncodings
 
 /// One app of the crowd. It drives Adobe's SDK, which is a value (`Device`), and plays what surrounds an SDK: the app's code, the
 /// calls of REST v2, and the viewer's web view.

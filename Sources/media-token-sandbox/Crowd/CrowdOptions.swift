@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
-internal import HTTPCalling
+internal import HTTP
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 
 /// The options of `crowd`.
 struct CrowdOptions: CommandValues {

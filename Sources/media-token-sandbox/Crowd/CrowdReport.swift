@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
-internal import Reports
 internal import Sandbox
-internal import TextEncodings
 
 /// What became of a crowd: as text, as JSON and as a page. It contains no token and no session GUID.
 struct CrowdReport {

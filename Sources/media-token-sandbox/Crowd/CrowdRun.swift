@@ -1,6 +1,6 @@
 internal import CommandShell
 internal import Glibc
-internal import HTTPCalling
+internal import HTTP
 internal import LoadTest
 internal import MediaToken
 internal import Sandbox

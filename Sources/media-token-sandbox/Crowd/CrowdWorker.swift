@@ -1,11 +1,10 @@
+internal import Basics
 internal import CommandShell
 internal import EventLoops
-internal import HTTPCalling
-internal import HTTPMessages
+internal import HTTP
 internal import LoadTest
 internal import Sandbox
 internal import Synchronization
-internal import Threading
 
 /// A kind of call, whose latencies are reported together.
 enum CrowdStep: String, CaseIterable {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import LoadTest
-internal import Threading
 
 /// Notes the resident memory of the parts of a run, once per second.
 struct MemoryWatch {

@@ -1,9 +1,8 @@
-internal import HTTPCalling
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import LoadTest
 internal import MediaToken
 internal import Sandbox
-internal import TextEncodings
 
 /// A party on its way through its story, on one worker.
 final class PartyRun {

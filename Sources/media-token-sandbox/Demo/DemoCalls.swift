@@ -1,6 +1,4 @@
-internal import TextEncodings
-internal import Threading
-internal import Timestamps
+internal import Basics
 
 /// The latest calls of the demo in their order: those of the app to the sandbox, and those that the gate answered.
 final class DemoCalls: Sendable {

@@ -1,10 +1,9 @@
+internal import Basics
 internal import CommandShell
 internal import Glibc
-internal import HTTPMessages
-internal import HTTPServing
+internal import HTTP
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 
 /// `media-token-sandbox demo`: both sides on this machine, and a page with a player between them.
 enum DemoCommand {

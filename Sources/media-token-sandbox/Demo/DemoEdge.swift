@@ -1,10 +1,7 @@
+internal import Basics
 internal import CommandShell
 internal import EventLoops
-internal import HTTPCalling
-internal import HTTPMessages
-internal import HTTPServing
-internal import Reports
-internal import TextEncodings
+internal import HTTP
 
 /// The programmer's side of the demo: the page with the player, and a stream that is served only if the gate allows it.
 ///

@@ -1,7 +1,6 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import Glibc
-internal import Threading
 
 /// A gate in a process of its own: the program `media-token`, which stands beside this one.
 final class GateProgram {

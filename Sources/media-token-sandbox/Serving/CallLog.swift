@@ -1,9 +1,7 @@
-internal import Files
+internal import Basics
 internal import Glibc
-internal import HTTPMessages
+internal import HTTP
 internal import Sandbox
-internal import TextEncodings
-internal import Timestamps
 
 /// Writes one line per call to standard output: time, method, path and status; never a code, a query, a header or a body. No event
 /// loop waits for a reader: lines that nobody reads are dropped, and counted.

@@ -1,11 +1,10 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import Glibc
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import Sandbox
 internal import Settings
-internal import TextEncodings
 internal import TokenCrypto
 
 /// The options that say how a sandbox behaves, which key signs, and where its public keys are written.

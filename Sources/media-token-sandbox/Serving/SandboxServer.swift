@@ -1,10 +1,9 @@
+internal import Basics
 internal import CommandShell
 internal import EventLoops
-internal import HTTPMessages
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import Sandbox
-internal import Threading
 
 /// Serves a sandbox on sockets: hands requests to the service, and keeps its answers back for as long as it says.
 struct SandboxServer {

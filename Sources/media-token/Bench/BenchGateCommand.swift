@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 internal import Settings
-internal import TextEncodings
 
 /// `media-token bench gate`: measures how many requests per second a running gate answers, and how long it takes.
 enum BenchGateCommand {

@@ -1,6 +1,6 @@
 internal import CommandShell
+internal import LoadTest
 internal import MediaTokenGate
-internal import Reports
 internal import Settings
 
 /// The results of a load test, for people, for programs and as a page.

@@ -1,9 +1,9 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 internal import ReplayStores
 internal import Settings
-internal import TextEncodings
 internal import TokenCrypto
 
 /// `media-token bench verify`: measures verifications per second on this machine, compared with bare RSA operations.

@@ -1,10 +1,9 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import Glibc
 internal import LoadTest
 internal import MediaToken
 internal import Settings
-internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer
 

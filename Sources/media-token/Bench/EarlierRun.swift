@@ -1,7 +1,6 @@
+internal import Basics
 internal import CommandShell
-internal import Files
-internal import Reports
-internal import TextEncodings
+internal import LoadTest
 
 /// The results of an earlier load test, as its `--json` output has them.
 struct EarlierRun {

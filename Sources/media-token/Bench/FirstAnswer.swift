@@ -1,12 +1,11 @@
+internal import Basics
 internal import CommandShell
 internal import EventLoops
 internal import Glibc
-internal import HTTPCalling
-internal import HTTPMessages
+internal import HTTP
 internal import LoadTest
 internal import MediaToken
 internal import PlaybackGrants
-internal import TextEncodings
 
 /// The answer to one question before a load test. It shows that the gate's store accepts tokens issued from now on, and
 /// exchanges a token for the grant with which the test asks for segments.

@@ -1,9 +1,9 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 internal import MediaTokenGate
 internal import Settings
-internal import TextEncodings
 
 /// The options that select what a gate is asked, and with which code it must answer.
 struct GateQuestionOptions {

@@ -1,7 +1,6 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
-internal import Reports
-internal import TextEncodings
 
 /// The results of `bench gate`.
 struct GateReport: BenchReport {

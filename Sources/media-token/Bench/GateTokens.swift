@@ -1,7 +1,6 @@
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
-internal import Reports
 internal import TokenCrypto
 internal import TokenIssuer
 

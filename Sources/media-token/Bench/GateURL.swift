@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import Glibc
-internal import HTTPCalling
+internal import HTTP
 internal import LoadTest
-internal import TextEncodings
 
 /// The URL of a gate: `http://HOST[:PORT][/PATH]`. Its path chooses what the gate is asked.
 struct GateURL {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
-internal import Reports
-internal import TextEncodings
 
 /// The results of `bench verify`.
 struct VerifyReport: BenchReport {

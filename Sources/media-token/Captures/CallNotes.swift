@@ -1,8 +1,7 @@
+internal import Basics
 internal import Captures
 internal import MediaToken
 internal import PlaybackGrants
-internal import TextEncodings
-internal import Timestamps
 
 extension CaptureHistory.Note {
     /// What is to be seen in a call alone, whatever came before it.

@@ -1,9 +1,9 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
-internal import Timestamps
 
 /// A finding as a line of JSON: the way to it, beside what an examination, a grant or an error has.
 struct FoundDocument: Encodable {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
-internal import TextEncodings
-internal import Timestamps
 
 /// What changed from call to call of a capture: who is asked for what, and what became of its tokens.
 ///

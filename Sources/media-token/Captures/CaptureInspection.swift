@@ -1,7 +1,7 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
-internal import Timestamps
 
 /// Examines all that a capture holds, and shows it as it comes.
 struct CaptureInspection {

@@ -1,9 +1,8 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import PlaybackGrants
-internal import TextEncodings
-internal import Timestamps
 
 /// One row of the table of a capture: a call, or a finding outside of calls.
 struct CaptureRow {

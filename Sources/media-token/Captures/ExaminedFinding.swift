@@ -1,9 +1,8 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import PlaybackGrants
-internal import TextEncodings
-internal import Timestamps
 
 /// A finding of a capture, with what an inspection makes of it.
 struct ExaminedFinding {

@@ -1,10 +1,9 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
-internal import TextEncodings
-internal import Timestamps
 
 /// Shows the findings of a capture, for people or as JSON, as they come.
 struct FindingsOutput {

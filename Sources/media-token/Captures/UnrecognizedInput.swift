@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import TextEncodings
 
 /// An input that is no token, and is recognised to be another thing that people have at hand.
 ///

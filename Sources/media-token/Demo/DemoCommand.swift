@@ -1,9 +1,7 @@
 internal import CommandShell
 internal import EventLoops
 internal import Glibc
-internal import HTTPCalling
-internal import HTTPMessages
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores

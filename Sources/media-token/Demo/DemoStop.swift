@@ -1,7 +1,6 @@
 internal import CommandShell
 internal import FoundationEssentials
-internal import HTTPCalling
-internal import HTTPMessages
+internal import HTTP
 
 /// One request of the demo's tour, and the answer that it must get.
 struct DemoStop {

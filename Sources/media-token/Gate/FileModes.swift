@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import MediaTokenGate
 internal import ReplayStores
-internal import TextEncodings
 
 /// Names the gate's files that somebody besides root and the gate's user can read or replace.
 enum FileModes {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import MediaTokenGate
 internal import Settings
-internal import TextEncodings
 
 /// The settings of a gate as they are given: options of the command line, and a configuration file.
 struct GateOptions {

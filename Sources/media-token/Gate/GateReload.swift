@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Files
-internal import HTTPServing
+internal import HTTP
 internal import MediaTokenGate
-internal import TextEncodings
 
 /// Has a running gate take over its settings, and the files that they name, as they are now: all of it or, if anything is invalid,
 /// nothing but what was taken away. The operator and the service manager are told.

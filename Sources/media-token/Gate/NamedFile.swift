@@ -1,5 +1,5 @@
+internal import Basics
 internal import EventLoops
-internal import Files
 internal import Glibc
 internal import MediaToken
 internal import MediaTokenGate

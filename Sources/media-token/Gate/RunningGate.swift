@@ -1,15 +1,13 @@
+internal import Basics
 internal import CommandShell
 internal import EventLoops
-internal import Files
 internal import Glibc
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import ReplayStores
 internal import Settings
-internal import TextEncodings
-internal import Threading
 
 /// A gate that serves until it is stopped.
 final class RunningGate {

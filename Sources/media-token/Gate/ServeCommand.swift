@@ -1,12 +1,11 @@
+internal import Basics
 internal import CommandShell
 internal import Glibc
-internal import HTTPServing
+internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 internal import Settings
-internal import TextEncodings
-internal import Timestamps
 
 /// `media-token serve`: the gate, an HTTP authorization service for playback backends and proxies.
 enum ServeCommand {

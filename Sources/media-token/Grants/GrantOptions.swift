@@ -1,10 +1,10 @@
+internal import Basics
 internal import CommandShell
 internal import Glibc
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import Settings
-internal import TextEncodings
 
 /// The form in which a grant is printed.
 enum GrantForm: String, CaseIterable {

@@ -1,5 +1,5 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import Settings
 internal import TokenCrypto
 

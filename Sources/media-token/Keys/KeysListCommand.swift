@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import Settings
-internal import TextEncodings
 
 /// `media-token keys list`: shows the keys that a verifier would load.
 enum KeysListCommand {

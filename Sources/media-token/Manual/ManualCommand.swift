@@ -1,7 +1,7 @@
+internal import Basics
 internal import CommandShell
 internal import Glibc
 internal import Settings
-internal import TextEncodings
 
 /// `media-token manual`: prints or writes the manual pages, which are made of the same texts as `--help`.
 enum ManualCommand {

@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import MediaToken
 internal import Settings
-internal import TextEncodings
 
 /// The options that say what a token must be for: requestor, resource and MVPD.
 struct ExpectationOptions {

@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import ReplayStores
 internal import Settings
-internal import TextEncodings
 
 /// The option that names the replay store.
 struct ReplayOptions {

@@ -1,8 +1,8 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import Settings
-internal import TextEncodings
 
 /// The options for the time of a check and for its tolerances.
 struct TimeOptions {

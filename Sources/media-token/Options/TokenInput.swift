@@ -1,9 +1,8 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
-internal import Files
 internal import Glibc
 internal import MediaToken
-internal import TextEncodings
 
 /// The source of a command's tokens: an operand `TOKEN` or `@FILE`, or standard input for `-` or no operand.
 struct TokenInput {

@@ -1,6 +1,6 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
-internal import TextEncodings
 
 /// Prints an examination for people: the code, then each check with the values that it compared.
 enum CheckList {

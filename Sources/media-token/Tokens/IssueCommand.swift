@@ -1,8 +1,7 @@
+internal import Basics
 internal import CommandShell
-internal import Files
 internal import MediaToken
 internal import Settings
-internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer
 

@@ -1,9 +1,9 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 internal import Settings
-internal import TextEncodings
 
 /// `media-token replays`: shows the contents of a replay store, deletes its expired buckets, or looks tokens up.
 enum ReplaysCommand {

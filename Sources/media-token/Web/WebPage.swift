@@ -1,7 +1,6 @@
+internal import Basics
 internal import CommandShell
-internal import HTTPMessages
-internal import Reports
-internal import TextEncodings
+internal import HTTP
 internal import TokenCrypto
 
 /// The page that is embedded in the program, and the header fields that keep it from doing anything but asking its server.

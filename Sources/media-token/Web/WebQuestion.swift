@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import TextEncodings
 
 /// A question of the page: what was pasted or dropped, the options of `media-token inspect`, and the keys that were dropped.
 struct WebQuestion: Sendable {

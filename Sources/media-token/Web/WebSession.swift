@@ -1,8 +1,6 @@
+internal import Basics
 internal import CommandShell
-internal import HTTPMessages
-internal import HTTPServing
-internal import TextEncodings
-internal import Threading
+internal import HTTP
 
 /// Serves the page to a browser of this machine, at an address that nobody can guess, until it is stopped.
 ///

@@ -4,7 +4,7 @@
 //
 // The gate opens /open to all, and ROUTES paths below it to tokens: /open/1/members, /open/2/members and so on.
 internal import Foundation
-internal import HTTPMessages
+internal import HTTP
 internal import MediaTokenGate
 internal import MediaToken
 

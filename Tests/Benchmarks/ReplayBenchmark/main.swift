@@ -5,13 +5,13 @@
 // DIRECTORY holds the stores that live on a disk (default: a temporary one); LARGEST is the largest number of live
 // entries (default 10000000). A REDIS-URL names a server or a cluster that may be filled. Compare figures of one run only:
 // machines differ, and so do their hours.
+internal import Basics
 internal import EventLoops
 internal import Foundation
 internal import LoadTest
 internal import ReplayRedis
 internal import MediaToken
 internal import ReplayStores
-internal import Threading
 
 /// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {

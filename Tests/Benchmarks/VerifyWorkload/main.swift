@@ -4,9 +4,9 @@
 //     valgrind --tool=callgrind .build/release/verify-workload KEY.pem TOKENS ISSUE-TIME PASSES [GROUP]
 //
 // Tests/Benchmarks/instruction-count runs it, and says what a token costs.
-internal import MediaToken
-internal import Files
+internal import Basics
 internal import LoadTest
+internal import MediaToken
 
 struct Failure: Error {
     let message: String

@@ -1,4 +1,4 @@
-internal import Files
+internal import Basics
 internal import FuzzProperties
 internal import Glibc
 

@@ -1,5 +1,5 @@
+internal import Basics
 internal import MediaToken
-internal import TextEncodings
 internal import TokenCrypto
 internal import TokenIssuer
 

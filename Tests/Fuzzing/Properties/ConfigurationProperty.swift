@@ -1,7 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaTokenGate
-internal import TextEncodings
-internal import Timestamps
 internal import TokenCrypto
 internal import Settings
 

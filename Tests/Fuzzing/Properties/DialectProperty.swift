@@ -1,9 +1,9 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 internal import TestSupport
-internal import TextEncodings
 
 /// A dialect accepts only a token that somebody signed, from the one place that it declares, and each of its answers has its
 /// form, whatever a client sent.

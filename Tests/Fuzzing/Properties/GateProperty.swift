@@ -1,5 +1,5 @@
 internal import Foundation
-internal import HTTPMessages
+internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants

@@ -1,6 +1,6 @@
+internal import Basics
 internal import Foundation
 internal import PlaybackGrants
-internal import TextEncodings
 internal import TokenCrypto
 
 /// No grant is taken for ours that is not, whatever is sent; and what is signed is either refused, or read as we write it.

@@ -1,4 +1,4 @@
-internal import HTTPMessages
+internal import HTTP
 
 /// A connection's requests are the same however its bytes arrive, each begins where a strict and simple reader sees it begin,
 /// and nothing is read behind a refusal.

@@ -1,5 +1,5 @@
+internal import Basics
 internal import Foundation
-internal import TextEncodings
 
 /// What is read is what Foundation reads; and what Foundation writes of it is read as the same. Each member has a place.
 ///

@@ -1,6 +1,6 @@
-internal import HTTPMessages
+internal import Basics
+internal import HTTP
 internal import MediaTokenGate
-internal import TextEncodings
 
 /// What the log takes from a request is short, of few characters, and in the request; no long word gets into a reason.
 enum LogProperty {

@@ -1,4 +1,4 @@
-internal import Files
+internal import Basics
 internal import Foundation
 internal import MediaToken
 internal import TestSupport

@@ -1,6 +1,6 @@
+internal import Basics
 internal import MediaToken
 internal import ReplayRedis
-internal import Timestamps
 
 /// The servers and clients of one schedule, under a clock that only the schedule moves; and what must hold of them.
 final class World {

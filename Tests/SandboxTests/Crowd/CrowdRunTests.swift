@@ -1,7 +1,6 @@
 import EventLoops
 import Foundation
-import HTTPMessages
-import HTTPServing
+import HTTP
 import Synchronization
 import TestSupport
 import Testing

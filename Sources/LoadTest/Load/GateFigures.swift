@@ -1,0 +1,52 @@
+internal import HTTP
+
+/// The results of a load test of a gate.
+package struct GateFigures: Sendable {
+    /// The number of answers, whatever their code.
+    package private(set) var answers = 0
+    /// The number of requests without an answer.
+    package private(set) var unanswered = 0
+    /// The number of requests that were due when time was up and had no free connection.
+    package internal(set) var unsent = 0
+    /// The seconds after which no signed token was left, which ended the test; `nil` if tokens sufficed.
+    package internal(set) var ranOutAfter: Double?
+    /// The number of answers by code. An answer without a code is counted by its HTTP status.
+    package private(set) var codes: [String: Int] = [:]
+    /// The reason that the gate gave with the first answer of each code, by code.
+    package private(set) var details: [String: String] = [:]
+    /// The time until the last answer, in seconds.
+    package private(set) var seconds = 0.0
+    private var turns: [LatencyHistogram]
+    private let turnSeconds: Double
+    /// The latencies of answers after the last turn.
+    private var late = LatencyHistogram()
+
+    init(seconds: Double) {
+        turnSeconds = max(0.2, seconds / 200)
+        turns = Array(repeating: LatencyHistogram(), count: max(1, Int((seconds / turnSeconds).rounded(.up))))
+    }
+
+    package var answersPerSecond: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+
+    /// The time from when a request was due until its answer.
+    package var latency: LatencyHistogram { turns.reduce(into: late) { $0.add($1) } }
+
+    /// The latencies of each turn, and the turn's length in seconds. A turn that the end of the test cut short is left
+    /// out, because its rate would seem to fall.
+    package var timeLine: (turns: [LatencyHistogram], turnSeconds: Double) {
+        let whole = Int(seconds / turnSeconds)
+        return whole == 0 ? (Array(turns.prefix(1)), seconds) : (Array(turns.prefix(whole)), turnSeconds)
+    }
+
+    mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at time: Double) {
+        guard let answer else { return unanswered += 1 }
+        answers += 1
+        let code = answer.gateCode
+        if codes[code] == nil { details[code] = answer.gateDetail }
+        codes[code, default: 0] += 1
+        let turn = Int(time / turnSeconds)
+        if turn < turns.count { turns[turn].record(nanoseconds) } else { late.record(nanoseconds) }
+    }
+
+    mutating func end(after seconds: Double) { self.seconds = seconds }
+}
