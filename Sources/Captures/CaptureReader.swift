@@ -39,8 +39,10 @@ final class CaptureReader {
     }
 
     /// Reads a text that is in memory, and in UTF-8.
-    init(_ text: ArraySlice<UInt8>) {
-        (read, chunk, next, isAtEnd, kept) = ({ [] }, text, text.startIndex, true, nil)
+    ///
+    /// - Parameter line: the line on which it begins.
+    init(_ text: ArraySlice<UInt8>, line: Int = 1) {
+        (read, chunk, next, isAtEnd, kept, self.line) = ({ [] }, text, text.startIndex, true, nil, line)
     }
 
     /// The next byte; `nil` at the end.

@@ -47,8 +47,10 @@ final class CapturedDocument {
                 (entry, number) = ((entryPath, line), numberBefore + index + 1)
             }
             path = path[entryPath.endIndex...]
-            // What tools add to an entry, such as the stack of the script that asked, belongs to no call.
-            if case .name(let name)? = path.first, name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages {
+            // What tools add to an entry of a HAR file, such as the stack of the script that asked, belongs to no call.
+            if archive.hasSameBytes(as: Finding.archive), case .name(let name)? = path.first,
+                name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages
+            {
                 return
             }
         } else {

@@ -21,7 +21,11 @@ struct HTTPTranscript {
     /// The text without its calls. It has the same lines.
     private(set) var rest: [UInt8] = []
 
+    /// The lines of other writers within messages.
+    private var others: Set<Int> = []
+
     private static let mostOpen = 32
+    private static let mostOthers = 8
 
     /// Reads the calls of a text; `nil` if it shows none.
     init?(_ text: ArraySlice<UInt8>) {
@@ -32,7 +36,7 @@ struct HTTPTranscript {
             let start = next < plainUntil ? nil : Start(lines[next])
             let isCall = start.map { start in readMessage(start).map { add($0, start) } ?? false } ?? false
             next = max(next, begin + 1)
-            for line in lines[begin..<next] { rest += (isCall ? [] : line) + [0x0A] }
+            for index in begin..<next { rest += (isCall && !others.contains(index) ? [] : lines[index]) + [0x0A] }
         }
         guard !calls.isEmpty else { return nil }
     }
@@ -72,41 +76,46 @@ struct HTTPTranscript {
 
     /// Reads the message whose first line comes next; `nil`, and nothing is read, if no header follows it.
     private mutating func readMessage(_ start: Start) -> [Value]? {
-        guard next + 1 < lines.count else { return nil }
-        let indent = lines[next + 1].prefix(while: \.isBlank)
-        guard let frame = [start.frame, indent].first(where: { Self.header(lines[next + 1], in: $0) != nil }) else {
+        let first = next
+        next += 1
+        passOthers(start.frame)
+        let line = next < lines.count ? lines[next] : []
+        let frames = [start.frame, line.prefix(while: \.isBlank)]
+        guard let frame = frames.first(where: { Self.header(line, in: $0) != nil }) else {
+            next = first
             return nil
         }
         let part: JSONWalker.Step = start.status == nil ? .name("request") : .name("response")
         var (values, fields, count) = ([Value](), [String: ArraySlice<UInt8>](), 0)
-        let (line, time) = (next + 1, LineTime(beginning: lines[next]))
-        next += 1
+        let time = LineTime(beginning: lines[first])
         while next < lines.count, let (name, value) = Self.header(lines[next], in: frame) {
             let path = [part, .name("headers"), .index(count)]
             values.append((path + [.name("name")], Array(name.utf8), next + 1))
             values.append((path + [.name("value")], Array(value), next + 1))
             fields[name.lowercased()] = fields[name.lowercased()] ?? value
             (count, next) = (count + 1, next + 1)
+            passOthers(frame)
         }
         // A header that goes on in the next line is none that a server reads; the text is searched as it stands.
         if frame.isEmpty, next < lines.count, !lines[next].allSatisfy(\.isASCIIWhiteSpace), !Self.isEnd(lines[next]),
             Start(lines[next]) == nil
         {
-            (next, plainUntil) = (line - 1, next)
+            (next, plainUntil) = (first, next)
             return nil
         }
         if let status = start.status {
-            values.append(([part, .name("status")], Array("\(status)".utf8), line))
+            values.append(([part, .name("status")], Array("\(status)".utf8), first + 1))
         } else {
-            if let time, time.hasZone { values.append(([.name("startedDateTime")], Array(time.text.utf8), line)) }
+            if let time, time.hasZone { values.append(([.name("startedDateTime")], Array(time.text.utf8), first + 1)) }
             let host = start.target.hasPrefix("/") ? fields["host"].map { Array("http://".utf8) + $0 } ?? [] : []
-            values.append(([part, .name("method")], Array(start.method.utf8), line))
-            values.append(([part, .name("url")], host + start.target.utf8, line))
+            values.append(([part, .name("method")], Array(start.method.utf8), first + 1))
+            values.append(([part, .name("url")], host + start.target.utf8, first + 1))
         }
         guard next < lines.count, Self.without(frame, lines[next])?.allSatisfy(\.isASCIIWhiteSpace) == true else {
             return values
         }
         next += 1
+        passOthers(frame)
         let bodyLine = next + 1
         let body = readBody(after: start, fields, in: start.isOfCurl ? [] : frame)
         let content: [JSONWalker.Step] = [.name(start.status == nil ? "postData" : "content"), .name("text")]
@@ -140,9 +149,19 @@ struct HTTPTranscript {
             if Self.isEnd(text) { break }
             if start.isOfCurl, ["* ", "{ [", "} ["].contains(where: { text.starts(with: $0.utf8) }) { continue }
             body += text + [0x0A]
+            passOthers(frame)
         }
         if body.last == 0x0A { body.removeLast() }
         return isChunked ? Self.withoutChunks(body) : body
+    }
+
+    /// Passes lines that other writers of a log put between those of a message, if it goes on soon.
+    private mutating func passOthers(_ frame: ArraySlice<UInt8>) {
+        guard frame.suffix(2).isSame(as: ": ") else { return }
+        let ahead = (next..<min(next + Self.mostOthers, lines.count)).first { LineFrames.hasFrame(frame, lines[$0]) }
+        guard let ahead else { return }
+        others.formUnion(next..<ahead)
+        next = ahead
     }
 
     /// Whether a logger ends a message with this line.
@@ -174,8 +193,7 @@ struct HTTPTranscript {
 
     /// A line without its frame; `nil` if it has another one. A blank line may have none.
     private static func without(_ frame: ArraySlice<UInt8>, _ line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let isFramed = line.count >= frame.count && zip(line, frame).allSatisfy { $0 == $1 || $0.isDigit && $1.isDigit }
-        if isFramed { return line.dropFirst(frame.count) }
+        if LineFrames.hasFrame(frame, line) { return line.dropFirst(frame.count) }
         return line.allSatisfy(\.isASCIIWhiteSpace) || frame.starts(with: line) ? [] : nil
     }
 

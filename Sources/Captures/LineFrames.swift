@@ -31,14 +31,26 @@ enum LineFrames {
         var frame: ArraySlice<UInt8> = []
         for line in text.rest.split(separator: 0x0A, omittingEmptySubsequences: false) {
             if frame.isEmpty, EncodedText.marker(in: line) != nil || !ClearText.markers(in: line).isEmpty {
-                guard let end = line.prefix(frameLimit).firstRange(of: Array(": ".utf8)) else { return }
-                frame = line[..<end.upperBound]
+                frame = line.prefix(frameLimit).firstRange(of: Array(": ".utf8)).map { line[..<$0.upperBound] } ?? []
             }
-            let isOwn = zip(line, frame).allSatisfy { $0 == $1 || $0.isDigit && $1.isDigit }
+            let isOwn = hasFrame(frame, line)
             text.copy(to: line.startIndex)
             if !isOwn { text.replace(min(line.endIndex + 1, text.rest.endIndex) - line.startIndex) }
         }
     }
+
+    /// Whether a line begins as another line of its writer does. Only the digits of the time may differ, which is in the first three words.
+    static func hasFrame(_ frame: ArraySlice<UInt8>, _ line: ArraySlice<UInt8>) -> Bool {
+        var (words, isBlank) = (1, false)
+        return line.count >= frame.count
+            && zip(line, frame).allSatisfy { byte, other in
+                if isBlank, !other.isBlank { words += 1 }
+                isBlank = other.isBlank
+                return byte == other || words <= timeWords && byte.isDigit && other.isDigit
+            }
+    }
+
+    private static let timeWords = 3
 
     /// Joins the lines, without the blanks around each line break.
     static func join(_ text: inout Rewriter, with separator: String) {

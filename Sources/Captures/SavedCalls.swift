@@ -5,6 +5,7 @@ final class SavedCalls {
     /// The way's names of both.
     static let (charles, mitmproxy) = ("Charles", "mitmproxy")
 
+    private let budget: CaptureBudget
     private let take: ([JSONWalker.Step], [UInt8], Int) -> Void
     /// The place of the current call; `nil` before the first one.
     private var index: Int?
@@ -13,6 +14,7 @@ final class SavedCalls {
     private var isAnswered = false
     private var line = 1
 
+    private static let urlParts = ["scheme", "host", "port", "path", "query"]
     private static let paths: [String: [JSONName]] = [
         "method": ["request", "method"], "request.method": ["request", "method"],
         "times.start": ["startedDateTime"], "request.timestamp_start": ["startedDateTime"],
@@ -23,15 +25,19 @@ final class SavedCalls {
 
     /// The number of bytes that show whether a document is a session of Charles.
     static let head = 4096
+    private static let keys = ["method", "protocolVersion", "scheme", "host", "actualPort", "path"].map {
+        Array("\"\($0)\"".utf8)
+    }
 
     /// Whether a JSON document begins as a session of Charles does.
     static func isCharles(_ head: ArraySlice<UInt8>) -> Bool {
-        head.first == UInt8(ascii: "[")
-            && ["\"protocolVersion\"", "\"actualPort\""].allSatisfy { head.firstRange(of: Array($0.utf8)) != nil }
+        head.first == UInt8(ascii: "[") && keys.allSatisfy { head.firstRange(of: $0) != nil }
     }
 
     /// - Parameter take: takes the values of the calls as those of a HAR file.
-    init(_ take: @escaping ([JSONWalker.Step], [UInt8], Int) -> Void) { self.take = take }
+    init(_ budget: CaptureBudget, _ take: @escaping ([JSONWalker.Step], [UInt8], Int) -> Void) {
+        (self.budget, self.take) = (budget, take)
+    }
 
     /// Takes a value with the path that it has in the program's own file. A path that no HAR file has stays as it is.
     func add(_ path: [JSONWalker.Step], _ value: [UInt8], _ line: Int) {
@@ -40,16 +46,16 @@ final class SavedCalls {
         self.line = line
         let steps = path.dropFirst()
         let names = steps.compactMap { if case .name(let name) = $0 { name.text } else { nil } }
-        let isCharles = names.count == 1
-        if let name = names.last, isCharles || names.count == 2 && names[0].hasSameBytes(as: "request"),
-            ["scheme", "host", "path", "query"].contains(where: name.hasSameBytes)
+        let isNull = value.elementsEqual("null".utf8)
+        if let name = names.last, names.count == 1 || names.count == 2 && names[0].hasSameBytes(as: "request"),
+            Self.urlParts.contains(where: name.hasSameBytes)
         {
-            url[name] = value
-            return reportURL(hasQuery: isCharles)
+            if !isNull { url[name] = value }
+            return
         }
         if let known = Self.paths[names.joined(separator: ".")] {
-            isAnswered = isAnswered || known.last == "status"
-            return take(entry + known.map(JSONWalker.Step.name), value, line)
+            isAnswered = isAnswered || known.last == "status" && !isNull
+            return take(entry + known.map(JSONWalker.Step.name), unpacked(value), line)
         }
         let places = steps.compactMap { if case .index(let place) = $0 { place } else { nil } }
         guard names.contains(where: "headers".hasSameBytes), let part = steps.first, let place = places.first,
@@ -60,28 +66,34 @@ final class SavedCalls {
         take(entry + [part, .name("headers"), .index(place), .name(member)], value, line)
     }
 
-    /// Reports the URL once all of its parts are known.
-    private func reportURL(hasQuery: Bool) {
-        guard let scheme = url["scheme"], let host = url["host"], let path = url["path"],
-            !hasQuery || url["query"] != nil
-        else { return }
-        let query = url["query"].flatMap { $0.isEmpty || $0.elementsEqual("null".utf8) ? nil : Array("?".utf8) + $0 }
-        take(entry + [.name("request"), .name("url")], scheme + "://".utf8 + host + path + (query ?? []), line)
-        url = [:]
+    /// A body without the encoding that a server takes off before it reads it. mitmproxy keeps it as it was sent.
+    private func unpacked(_ body: [UInt8]) -> [UInt8] {
+        guard Inflation.unpacks(body[...]) else { return body }
+        let unpacked = Inflation(body[...], budget).all()
+        return unpacked.isEmpty ? body : unpacked
     }
 
-    /// The path of the current call in a HAR file.
-    private var entry: [JSONWalker.Step] { [.name("log"), .name("entries"), .index(index ?? 0)] }
-
     /// Reports what is left of the last call.
-    func finish() {
-        guard index != nil else { return }
+    ///
+    /// - Parameter isWhole: whether the file has all of it.
+    func finish(isWhole: Bool = true) {
+        // What has no URL is no call of HTTP.
+        guard index != nil, !url.isEmpty else { return }
+        let scheme = url["scheme"] ?? Array("http".utf8)
+        let isUsual = ["https443", "http80"].contains { (scheme + (url["port"] ?? [])).elementsEqual($0.utf8) }
+        let port = url["port"].map { isUsual ? [] : Array(":".utf8) + $0 } ?? []
+        let query = url["query"].map { $0.isEmpty ? [] : Array("?".utf8) + $0 } ?? []
+        let address = scheme + "://".utf8 + (url["host"] ?? []) + port + (url["path"] ?? []) + query
+        take(entry + [.name("request"), .name("url")], address, line)
         // As browsers write it of a call that got no response.
-        if !isAnswered { take(entry + [.name("response"), .name("status")], Array("0".utf8), line) }
+        if !isAnswered, isWhole { take(entry + [.name("response"), .name("status")], Array("0".utf8), line) }
     }
 
     private func begin(_ index: Int) {
         finish()
         (self.index, url, isAnswered) = (index, [:], false)
     }
+
+    /// The path of the current call in a HAR file.
+    private var entry: [JSONWalker.Step] { [.name("log"), .name("entries"), .index(index ?? 0)] }
 }

@@ -82,23 +82,27 @@ enum LinkProtection {
                     $0 == UInt8(ascii: "-") ? UInt8(ascii: "%") : $0 == UInt8(ascii: "_") ? UInt8(ascii: "/") : $0
                 }
                 text.replace(link.count, with: (try? PercentEncoding.decode(escaped[...])) ?? link)
-            } else if text.written(4).isSame(as: "/v3/"), text.rest.begins(with: "__"),
-                let end = text.rest.firstRange(of: Array("__;".utf8))
-            {
-                let replaced = text.rest[end.upperBound...].prefix { $0 != UInt8(ascii: "!") }
-                let link = text.rest[..<end.lowerBound].dropFirst(2)
-                let restored = Self.restored(
-                    link, (try? Base64.decode(replaced, alphabet: .urlSafe, padding: .optional)) ?? [])
-                text.replace(replaced.endIndex - start, with: restored)
+            } else if text.written(third.count).elementsEqual(third), text.rest.begins(with: "__") {
+                let link = text.rest.prefix(longest).prefix { $0 > 0x20 && !"\"<>".utf8.contains($0) }
+                text.replace(link.count, with: Self.restored(link.dropFirst(2)) ?? Array(link))
             } else {
                 text.copy(to: start + 1)
             }
         }
     }
 
-    /// A link with the next bytes of `replaced` for each `*`, and with several of them for `**` and a digit of Base64, which says how many.
-    private static func restored(_ link: ArraySlice<UInt8>, _ replaced: [UInt8]) -> [UInt8] {
-        var (rest, left, restored) = (link, replaced[...], [UInt8]())
+    private static let third = Array("urldefense.com/v3/".utf8)
+    private static let longest = 1 << 16
+
+    /// The link of version 3 with the next of the characters that stand behind it for each `*`, and with several of them for `**` and a digit of
+    /// Base64, which says how many; `nil` if there are not as many.
+    private static func restored(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard let end = text.firstRange(of: Array("__;".utf8)),
+            let bytes = try? Base64.decode(
+                text[end.upperBound...].prefix { $0 != UInt8(ascii: "!") }, alphabet: .urlSafe, padding: .optional)
+        else { return nil }
+        var (rest, restored) = (text[..<end.lowerBound], [UInt8]())
+        var left = String(decoding: bytes, as: UTF8.self).unicodeScalars[...]
         while let star = rest.position(of: UInt8(ascii: "*")) {
             restored += rest[..<star]
             rest = rest[(star + 1)...]
@@ -108,7 +112,8 @@ enum LinkProtection {
             {
                 (count, rest) = (number + 2, rest.dropFirst(2))
             }
-            restored += left.prefix(count)
+            guard left.count >= count else { return nil }
+            for character in left.prefix(count) { restored += String(character).utf8 }
             left = left.dropFirst(count)
         }
         return restored + rest

@@ -89,7 +89,7 @@ package struct TokenFinder {
             return searchArchive(reader, inside: inner, search, use)
         }
         if PacketCapture.begins(reader.ahead(4)) { return searchPackets(reader, inside: inner, search, use) }
-        if Netstrings.begins(reader.ahead(32)) { return searchFlows(reader, inside: inner, search, use) }
+        if Netstrings.begins(reader.ahead(Netstrings.head)) { return searchFlows(reader, inside: inner, search, use) }
         // A short capture is reported when all of it has been searched.
         var (waiting, isFound) = ([Part](), false)
         func take(_ part: Part) {
@@ -167,12 +167,15 @@ package struct TokenFinder {
     ) {
         let file = readFile(reader, use)
         var flows = Netstrings(file[...])
-        _ = withDocument(search, inside: way, archive: SavedCalls.mitmproxy, use) { document in
-            let calls = SavedCalls(document.take)
+        let count = withDocument(search, inside: way, archive: SavedCalls.mitmproxy, use) { document in
+            let calls = SavedCalls(search.budget, document.take)
             flows.walk(calls.add)
             calls.finish()
         }
-        if !flows.rest.isEmpty { searchText(CaptureReader(flows.rest), inside: way, search, use) }
+        guard !flows.rest.isEmpty else { return }
+        if flows.isCut { use(Self.cut(SavedCalls.mitmproxy, within: count + 1)) }
+        let line = 1 + Lines.own.count(in: file[...], 0..<flows.rest.startIndex)
+        searchText(CaptureReader(flows.rest, line: line), inside: way, search, use)
     }
 
     /// Reads a capture that can be searched only as a whole.
@@ -221,15 +224,17 @@ package struct TokenFinder {
         var isWhole = false
         let archive = SavedCalls.isCharles(reader.ahead(SavedCalls.head)) ? SavedCalls.charles : Finding.archive
         let entry = withDocument(search, inside: way, archive: archive, use) { document in
-            let calls = archive == SavedCalls.charles ? SavedCalls(document.take) : nil
+            let calls = archive == SavedCalls.charles ? SavedCalls(search.budget, document.take) : nil
             var walker = JSONWalker(reader, limit: pieceSize, calls?.add ?? document.take)
             isWhole = walker.walk()
-            calls?.finish()
+            calls?.finish(isWhole: isWhole)
         }
-        if !isWhole, entry > 0, reader.peek == nil {
-            use(.unread("the \(archive) file ends within entry \(entry): it was cut, or is still being written"))
-        }
+        if !isWhole, entry > 0, reader.peek == nil { use(Self.cut(archive, within: entry)) }
         return isWhole
+    }
+
+    private static func cut(_ archive: String, within entry: Int) -> Part {
+        .unread("the \(archive) file ends within entry \(entry): it was cut, or is still being written")
     }
 
     /// Reports what `fill` gives to a document.

@@ -85,6 +85,9 @@ struct TranscriptTests {
         }
         let okhttp = log.enumerated().map { "11-14 22:13:2\($0 % 10).112  8123  8160 D OkHttp  : \($1)\n" }.joined()
         expectTwoPlays(try inspect(Data(okhttp.utf8)), "OkHttp")
+        let other = "11-14 22:13:20.113  8123  8170 I chatty  : the same again\n"
+        let interleaved = okhttp.split(separator: "\n").map { $0 + "\n" + other }.joined()
+        expectTwoPlays(try inspect(Data(interleaved.utf8)), "OkHttp among others")
         // What is not a call's stays a finding of its line.
         let after = okhttp + "11-14 22:13:29.112  8123  8160 D App     : setToken \(token)\n"
         let last = try #require(try inspect(Data(after.utf8)).last)
@@ -129,10 +132,44 @@ struct TranscriptTests {
             ])
             return object(["version": netstring("21", "#"), "response": response, "request": request])
         }
-        expectTwoPlays(try inspect(Data(flows.joined().utf8)), "mitmproxy", in: "mitmproxy")
+        // mitmproxy writes a flow when it ends; the one that began first is the use.
+        for flows in [flows, flows.reversed()] {
+            let lines = try inspect(Data(flows.joined().utf8))
+            let calls = lines.filter { $0.code == "CALL" }
+            #expect(calls.map(\.status) == [200, 403], "\(lines)")
+            #expect(calls.map { $0.notes?.map(\.kind) } == [[], ["used twice", "failed"]], "\(lines)")
+            #expect(lines.filter { $0.code != "CALL" }.map(\.code) == ["VERIFIED", "TOKEN_EXPIRED"], "\(lines)")
+            #expect(lines.allSatisfy { $0.code == "CALL" || $0.way?.contains("mitmproxy") == true }, "\(lines)")
+        }
         // The second one was not written to its end.
         let cut = try inspect(Data(flows.joined().utf8.dropLast(100)))
         #expect(cut.map(\.code) == ["CALL", "TOKEN_EXPIRED", "VERIFIED"], "\(cut)")
+    }
+
+    @Test("a text that only resembles a saved session is searched as what it is")
+    func resembling() throws {
+        let token = Fixtures.base64(try Mint.token())
+        for (text, way) in [
+            ("2001:470:b0c5:1::7 - - GET /play?t=\(token)\n", "t"), ("12:5:POST t=\(token)\n", "t"),
+            (
+                #"[{"_index": 1, "_source": {"protocolVersion": 1, "actualPort": 2, "token": "\#(token)"}}]"#,
+                "[0]._source.token"
+            ),
+        ] {
+            let lines = try inspect(Data(text.utf8))
+            #expect(lines.map(\.code) == ["VERIFIED"] && lines[0].way?.first == way, "\(text.prefix(40)): \(lines)")
+        }
+    }
+
+    @Test("a link of a mail gateway is restored only where it is one, and says what each * stands for")
+    func links() throws {
+        let token = Fixtures.base64(try Mint.token())
+        let damaged = token.prefix(100) + "*" + token.dropFirst(100)
+        let gateway = "https://urldefense.com/v3/__https://a.example/x?n=Caf*&t="
+        #expect(try inspect(Data("\(gateway)\(token)__;w6k!!A!b$".utf8)).map(\.code) == ["VERIFIED"])
+        for text in ["\(gateway)\(damaged)__;w6k!!A!b$", "https://a.example/v3/__/x?t=\(damaged)__;"] {
+            #expect(try inspect(Data(text.utf8)).map(\.code) != ["VERIFIED"], "\(text.prefix(60))")
+        }
     }
 
     @Test("what curl -v prints is a call, with a token in its query or its header")
