@@ -4,13 +4,21 @@ internal import Basics
 struct Decoder: Sendable {
     let name: String
     /// The damage that it undoes, in words; `nil` if it only unwraps. A gate repairs nothing, so it refuses a token that was sent like this.
-    let repair: String?
+    private let repair: String?
+    /// Whether Base64 may have it between its digits, for a gate too.
+    private let isPartOfBase64: Bool
     private let rewrite: @Sendable (inout Rewriter) -> Void
 
     private init(
-        _ name: String, undoing repair: String? = nil, _ rewrite: @escaping @Sendable (inout Rewriter) -> Void
+        _ name: String, undoing repair: String? = nil, isPartOfBase64: Bool = false,
+        _ rewrite: @escaping @Sendable (inout Rewriter) -> Void
     ) {
-        (self.name, self.repair, self.rewrite) = (name, repair, rewrite)
+        (self.name, self.repair, self.isPartOfBase64, self.rewrite) = (name, repair, isPartOfBase64, rewrite)
+    }
+
+    /// The damage that it undoes, in words, if what it gave was taken apart further in a way; `nil` if it is none.
+    func repair(before way: [String]) -> String? {
+        isPartOfBase64 && way.contains(EncodedText.base64Name) ? nil : repair
     }
 
     /// The decoded text; `nil` if there was nothing to decode.
@@ -58,7 +66,7 @@ struct Decoder: Sendable {
         Decoder("tags", undoing: "tags of a page or a document within it", Formatting.removeTags),
         Decoder("string literals", SourceCode.joinLiterals),
         Decoder("blanks for plus signs", undoing: "blanks read as '+'") { PlusSigns.restore(in: &$0, as: "+") },
-        Decoder("line wraps", undoing: "line breaks within it") {
+        Decoder("line wraps", undoing: "line breaks within it", isPartOfBase64: true) {
             $0.replace("\r\n") { ([], $0.begins(with: "\r\n") ? 2 : 1) }
         },
         Decoder("line prefixes", undoing: "line breaks within it, and what is before each line", LineFrames.remove),

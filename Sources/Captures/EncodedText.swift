@@ -6,6 +6,8 @@ struct EncodedText {
     let name: String
     let decoded: [UInt8]
 
+    static let base64Name = "Base64"
+
     /// The digits that a token in Base64 begins with: those of `<signatureInfo`.
     private static let marker = Array("PHNpZ25hdHVyZUluZm8".utf8)
 
@@ -27,7 +29,7 @@ struct EncodedText {
         }
         guard let head = Self.base64(run.prefix(Self.sample)), Self.isText(head[...]), let bytes = Self.base64(run)
         else { return nil }
-        (name, decoded) = ("Base64", bytes)
+        (name, decoded) = (Self.base64Name, bytes)
     }
 
     /// The bytes of digits in either alphabet. The last group of a text that was cut is not complete.

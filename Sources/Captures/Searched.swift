@@ -53,11 +53,11 @@ struct Searched {
     /// one that is better read; whatever else was found on a line stays as it was. Each token that reads well now closes a mark of its line.
     mutating func improve(by other: Searched, decodedBy decoders: [Decoder]) {
         let way = decoders.map(\.name)
-        let repairs = decoders.compactMap(\.repair)
         let known = Dictionary(grouping: findings.indices) { Identity(findings[$0]) }
         var (left, new, closed) = (known, [Finding](), [Int]())
         for var finding in other.findings {
-            (finding.way, finding.repairs) = (way + finding.way, repairs + finding.repairs)
+            finding.repairs = decoders.compactMap { $0.repair(before: finding.way) } + finding.repairs
+            finding.way = way + finding.way
             let identity = Identity(finding)
             if let index = left[identity]?.first {
                 left[identity]?.removeFirst()

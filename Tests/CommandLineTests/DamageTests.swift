@@ -113,9 +113,13 @@ struct DamageTests {
         let folded = Fixtures.base64(token).replacing("+", with: " ")
         let (repaired, status) = try inspect("X=" + folded)
         #expect(repaired.map(\.repairs) == [["blanks read as '+'"]] && status == 0)
-        for text in [Fixtures.base64(token), Fixtures.percentEncoded(token), "\"\(token)\""] {
+        // A gate reads Base64 with line breaks, but not with blanks after them.
+        let wrapped = Data(token.utf8).base64EncodedString(options: .lineLength76Characters)
+        for text in [Fixtures.base64(token), Fixtures.percentEncoded(token), "\"\(token)\"", wrapped] {
             #expect(try inspect(text).lines.map(\.repairs) == [nil])
         }
+        let indented = wrapped.replacing("\r\n", with: "\r\n  ")
+        #expect(try inspect(indented).lines.first?.repairs?.isEmpty == false)
         let shown = try Program.mediaToken.run(["inspect", "--key", keys.open, "-"], input: Data(("X=" + folded).utf8))
         #expect(
             shown.output.contains("read with repairs") && !shown.output.contains("strictly read"), "\(shown.output)")
