@@ -1,4 +1,5 @@
 internal import Basics
+internal import StreamPaths
 internal import TokenCrypto
 
 extension AkamaiToken {
@@ -192,4 +193,19 @@ struct AkamaiFields {
 
 extension GrantError {
     fileprivate static func format(_ reason: String) -> Self { Self("format", reason) }
+}
+
+/// Makes Akamai tokens for everything below a route's prefix.
+struct AkamaiRouteGrants: RouteGrants {
+    let tokens: AkamaiToken
+    let prefix: String
+    var opensPrefix: Bool { true }
+
+    func subject(of url: StreamURL) -> String? { prefix }
+
+    func grant(
+        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
+    ) throws(GrantError) -> Grant {
+        try tokens.grant(.acl([prefix + "*"]), period)
+    }
 }

@@ -1,4 +1,5 @@
-internal import Basics
+package import Basics
+internal import Settings
 internal import TokenCrypto
 
 /// Makes and checks Amazon CloudFront's signed URLs and signed cookies (Amazon CloudFront Developer Guide, "Serve
@@ -133,4 +134,65 @@ public struct CloudFrontGrant: Sendable {
 
 extension CloudFrontGrant.Digest {
     fileprivate var algorithm: DigestAlgorithm { self == .sha1 ? .sha1 : .sha256 }
+}
+
+extension CloudFrontGrant: GrantScheme {
+    package static let kind = "cloudfront"
+    package static let summary = "signed URL or cookies; --url, --key-pair-id, and a PEM private key"
+    package static let needsOrigins = true
+    package static let settings: [GrantSetting] = [
+        .text("key-pair-id", "ID", .key, "ID of the public key there", example: "K2JCJMDEHXQW5F").required,
+        .text("url", "URL", .scope, "one URL; * in it for anything").only(in: .option),
+        .ip,
+        .starts,
+        .word("digest", .form, "sha256 (default) or sha1", Digest.allCases.map(\.rawValue)),
+    ]
+
+    package init(_ values: GrantValues) throws(GrantError) {
+        let keyPairID = try values.required("key-pair-id", "the ID that CloudFront gave to the public key")
+        try self.init(key: values.key, keyPairID: keyPairID)
+        digest = values["digest"].flatMap(Digest.init) ?? digest
+        ip = values["ip"]
+    }
+
+    package func grant(
+        _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
+    ) throws(GrantError) -> Grant {
+        try grant(url: values.required("url", "--url for cloudfront"), period)
+    }
+
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
+        CloudFrontRouteGrants(self, for: route)
+    }
+}
+
+extension CloudFrontGrant {
+    package static func contents(of grant: String) -> GrantContents? {
+        // The shortest signature is one of ECDSA, in DER.
+        guard let fields = try? CloudFrontFields(grant), !fields.pair.isEmpty,
+            fields.pair.utf8.allSatisfy(\.isLetterOrDigit),
+            let signature = try? Base64.decode(
+                Array(fields.signature.utf8)[...], alphabet: .cloudFront, padding: .required), signature.count >= 64
+        else { return nil }
+        let rest =
+            [(name: "Signature", text: fields.signature), (name: "Key-Pair-Id", text: fields.pair)]
+            + (fields.algorithm.map { [(name: "Hash-Algorithm", text: $0)] } ?? [])
+        let checks: @Sendable (GrantQuestion) -> [GrantCheck] = { question in
+            let form = fields.form("", question)
+            return (form.isPassed == true ? [] : [form]) + fields.conditions(question)
+        }
+        switch fields.limits {
+        case .custom(let policy):
+            let document = try? StrictJSON.readObject(Array(policy.utf8)[...])
+            guard document?.members["Statement"] != nil else { return nil }
+            let known = try? CloudFrontPolicy(policy)
+            return GrantContents(
+                "CloudFront signed URL or cookies, with a custom policy", [(name: "Policy", text: policy)] + rest,
+                begin: known?.begin, end: known?.end, checks: checks)
+        case .canned(let end):
+            return GrantContents(
+                "CloudFront signed URL or cookies, with a canned policy",
+                [(name: "Expires", text: end.secondsWithDate)] + rest, end: end, checks: checks)
+        }
+    }
 }

@@ -1,4 +1,5 @@
-internal import Basics
+package import Basics
+internal import Settings
 internal import TokenCrypto
 
 /// A grant for nginx's `secure_link` (nginx.org, ngx_http_secure_link_module): an expiry, and the MD5 of an expression
@@ -128,6 +129,79 @@ public struct SecureLink: Sendable {
             return Base64.encode(try DigestAlgorithm.md5.digest(message), alphabet: .urlSafe, isPadded: false)
         } catch {
             throw GrantError("expression", "cannot be digested (\(error))")
+        }
+    }
+}
+
+extension SecureLink: GrantScheme {
+    package static let kind = "secure-link"
+    package static let summary = "nginx's secure_link; --path"
+    package static let settings: [GrantSetting] = [
+        .text("path", "PATH", .scope, "path as in the URL, percent-encoded").only(in: .option),
+        .ip,
+        .text(
+            "expression", "TEXT", .form,
+            "as in secure_link_md5, with $secret in it (default \(usualExpression))", example: usualExpression),
+    ]
+
+    package init(_ values: GrantValues) throws(GrantError) {
+        try self.init(secret: GrantSecret(values.key), expression: values["expression"] ?? Self.usualExpression)
+        ip = values["ip"]
+    }
+
+    package func grant(
+        _ values: GrantValues, _ period: GrantPeriod, at now: Timestamp
+    ) throws(GrantError) -> Grant {
+        try demandURI()
+        guard !values.has("ip") || namesAddress else {
+            throw GrantError("ip", "is given, and the expression has no $remote_addr; expected both or neither")
+        }
+        return try grant(uri: Self.uri(values.required("path", "--path for secure-link")), period)
+    }
+
+    /// Refuses an expression without `$uri`: its link would open everything that the expression guards.
+    func demandURI() throws(GrantError) {
+        // Unreached: Refuses a configured expression when the gate starts; the properties' has $uri.
+        guard namesURI else {
+            throw GrantError("expression", "has no $uri; expected it, so that a link is for one")
+        }
+    }
+
+    /// nginx's `$uri` for a path as it stands in a URL, as the gate and checks read it.
+    private static func uri(_ path: String) throws(GrantError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/") else {
+            throw GrantError("path", "is '\(printable(path))'; expected a path from / on")
+        }
+        if let mark = path.first(where: { $0 == "?" || $0 == "#" }) {
+            throw GrantError(
+                "path",
+                "is '\(printable(path))', with \(mark); expected a path alone, in which a file's own \(mark) is "
+                    + (mark == "?" ? "%3F" : "%23"))
+        }
+        let url = RequestedURL(path)
+        guard let uri = url.decodedPath else { throw GrantError("path", "cannot be signed: " + url.problem) }
+        return uri
+    }
+
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
+        try SecureLinkRouteGrants(links: self, route)
+    }
+}
+
+extension SecureLink {
+    package static func contents(of grant: String) -> GrantContents? {
+        let fields = QueryFields(grant)
+        guard let digest = fields["md5"], let end = fields["expires"].flatMap(\.plainNumber),
+            let bytes = try? Base64.decode(Array(digest.utf8)[...], alphabet: .urlSafe, padding: .forbidden),
+            bytes.count == 16
+        else { return nil }
+        return GrantContents(
+            "link for nginx's secure_link",
+            [(name: "md5", text: digest), (name: "expires", text: end.secondsWithDate)], end: end
+        ) { question in
+            let doubt = fields.doubt(about: ["md5", "expires"], in: question.url)
+            return [doubt.map { GrantCheck(.format, decided: nil, $0) }, question.end(end, isInclusive: true)]
+                .compactMap(\.self)
         }
     }
 }
