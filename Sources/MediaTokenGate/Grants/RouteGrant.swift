@@ -31,7 +31,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
 
 /// A route's playback grants, with the loaded grant key.
 package final class RouteGrant: Sendable {
-    private let grants: any RouteGrants
+    private let grants: RouteGrants
     /// Checks the route's grants in place of media tokens; `nil` if only a CDN can check them.
     package let verifier: GrantVerifier?
     package let settings: RouteGrantSettings
@@ -83,7 +83,7 @@ package final class RouteGrant: Sendable {
         }
         self.secrets = secrets
         grants = try scheme.grants(for: route, settings.maker.values)
-        verifier = (grants as? any VerifiableGrants)?.verifier
+        verifier = grants.verifier as? GrantVerifier
         // Unreached: Refuses a configuration without origins when the gate starts; the properties' routes have two.
         if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         let validity = settings.validity.components.seconds

@@ -195,17 +195,11 @@ extension GrantError {
     fileprivate static func format(_ reason: String) -> Self { Self("format", reason) }
 }
 
-/// Makes Akamai tokens for everything below a route's prefix.
-struct AkamaiRouteGrants: RouteGrants {
-    let tokens: AkamaiToken
-    let prefix: String
-    var opensPrefix: Bool { true }
-
-    func subject(of url: StreamURL) -> String? { prefix }
-
-    func grant(
-        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantError) -> Grant {
-        try tokens.grant(.acl([prefix + "*"]), period)
+extension AkamaiToken {
+    /// Makes tokens for everything below a route's prefix.
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
+        RouteGrants(opensPrefix: true, subject: { (_) throws(GrantError) in route.prefix }) {
+            (_, period, _, _) throws(GrantError) in try grant(.acl([route.prefix + "*"]), period)
+        }
     }
 }

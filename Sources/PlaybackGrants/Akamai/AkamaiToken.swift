@@ -187,10 +187,6 @@ extension AkamaiToken: GrantScheme {
         }
         return try grant(values["url"].map { .url($0) } ?? .acl(paths), period)
     }
-
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
-        AkamaiRouteGrants(tokens: self, prefix: route.prefix)
-    }
 }
 
 extension AkamaiToken {

@@ -148,33 +148,22 @@ struct CloudFrontFields: Sendable {
     }
 }
 
-/// Makes a route's CloudFront grants: signed URLs, or signed cookies for everything below the route's prefix.
-struct CloudFrontRouteGrants: RouteGrants {
-    private let grants: CloudFrontGrant
-    private let route: GrantRoute
-
-    init(_ grants: CloudFrontGrant, for route: GrantRoute) { (self.grants, self.route) = (grants, route) }
-
-    /// Always true: a signature takes about as long as thirty verifications.
-    let isCostly = true
-
-    var opensPrefix: Bool { route.delivery == .cookie }
-
-    /// Throws for a URL that cannot be part of a policy.
-    func subject(of url: StreamURL) throws(GrantError) -> String? {
-        let signed = try signedURL(url)
-        try CloudFrontGrant.demandSignable(signed)
-        return signed
-    }
-
-    func grant(
-        for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantError) -> Grant {
-        try grants.grant(url: signedURL(url), period)
+extension CloudFrontGrant {
+    /// Makes a route's signed URLs, or signed cookies for everything below its prefix. They are costly: a signature takes about as long as thirty
+    /// verifications.
+    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
+        RouteGrants(
+            opensPrefix: route.delivery == .cookie, isCostly: true,
+            subject: { (url) throws(GrantError) in
+                let signed = try Self.signedURL(url, on: route)
+                try Self.demandSignable(signed)
+                return signed
+            }
+        ) { (url, period, _, _) throws(GrantError) in try grant(url: Self.signedURL(url, on: route), period) }
     }
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.
-    private func signedURL(_ url: StreamURL) throws(GrantError) -> String {
+    private static func signedURL(_ url: StreamURL, on route: GrantRoute) throws(GrantError) -> String {
         // Unreached: CloudFront's routes must have origins, and a URL on none of them is refused before.
         guard let origin = url.origin else {
             throw GrantError("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")

@@ -160,10 +160,6 @@ extension CloudFrontGrant: GrantScheme {
     ) throws(GrantError) -> Grant {
         try grant(url: values.required("url", "--url for cloudfront"), period)
     }
-
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
-        CloudFrontRouteGrants(self, for: route)
-    }
 }
 
 extension CloudFrontGrant {

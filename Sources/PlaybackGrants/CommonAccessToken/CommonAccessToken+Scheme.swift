@@ -86,10 +86,6 @@ extension CommonAccessToken: GrantScheme {
         }
         return try grant(claims)
     }
-
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
-        try CATRouteGrants(tokens: self, route, values)
-    }
 }
 
 extension CommonAccessToken {

@@ -48,7 +48,7 @@ package protocol GrantScheme: Sendable {
     /// Makes grants for one route of the gate.
     ///
     /// - Parameter values: The settings of the route's grant.
-    func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants
+    func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants
 }
 
 extension GrantScheme {
@@ -86,32 +86,51 @@ package struct GrantRoute: Sendable {
     }
 }
 
-/// Makes the grants of one route.
-package protocol RouteGrants: Sendable {
-    /// Whether a grant opens everything below the route's prefix, instead of only one URL.
-    var opensPrefix: Bool { get }
+/// What checks a route's grants, of a type that the kind of grants has.
+package protocol RouteVerifier: Sendable {}
 
+/// Makes the grants of one route.
+package struct RouteGrants: Sendable {
+    /// Returns what a grant for a URL depends on; see ``subject(of:)``.
+    typealias Subject = @Sendable (_ url: StreamURL) throws(GrantError) -> String?
+    /// Makes a grant; see ``grant(for:_:issuedAt:identifier:)``.
+    typealias Make =
+        @Sendable (_ url: StreamURL, _ period: GrantPeriod, _ issuedAt: Int64, _ identifier: [UInt8]?)
+        throws(GrantError) ->
+        Grant
+
+    /// Whether a grant opens everything below the route's prefix, instead of only one URL.
+    package let opensPrefix: Bool
     /// Whether making a grant may take so long that an event loop must not wait for it.
-    var isCostly: Bool { get }
+    package let isCostly: Bool
+    /// What the gate needs to check the grants itself, so that clients may send one to the gate instead of a media token; `nil` if only the CDN
+    /// checks them.
+    package let verifier: (any RouteVerifier)?
+    private let subject: Subject
+    private let make: Make
+
+    init(
+        opensPrefix: Bool, isCostly: Bool = false, verifier: (any RouteVerifier)? = nil,
+        subject: @escaping Subject = { (_) throws(GrantError) in nil }, _ make: @escaping Make
+    ) {
+        (self.opensPrefix, self.isCostly, self.verifier) = (opensPrefix, isCostly, verifier)
+        (self.subject, self.make) = (subject, make)
+    }
 
     /// What a grant for `url` depends on, apart from its period: everybody who asks for the same gets the same grant. `nil`
     /// if each media token gets a grant of its own.
     ///
     /// - Throws: if no grant can be made for `url`. The caller learns this before it consumes a token.
-    func subject(of url: StreamURL) throws(GrantError) -> String?
+    package func subject(of url: StreamURL) throws(GrantError) -> String? { try subject(url) }
 
     /// Makes a grant.
     ///
     /// - Parameters:
     ///   - issuedAt: The issue time in seconds since 1970.
     ///   - identifier: An ID of the media token that was exchanged for the grant; `nil` if the grant gets none.
-    func grant(
+    package func grant(
         for url: StreamURL, _ period: GrantPeriod, issuedAt: Int64, identifier: [UInt8]?
-    ) throws(GrantError) -> Grant
-}
-
-extension RouteGrants {
-    package var isCostly: Bool { false }
-
-    package func subject(of url: StreamURL) throws(GrantError) -> String? { nil }
+    ) throws(GrantError) -> Grant {
+        try make(url, period, issuedAt, identifier)
+    }
 }

@@ -182,10 +182,6 @@ extension SecureLink: GrantScheme {
         guard let uri = url.decodedPath else { throw GrantError("path", "cannot be signed: " + url.problem) }
         return uri
     }
-
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> any RouteGrants {
-        try SecureLinkRouteGrants(links: self, route)
-    }
 }
 
 extension SecureLink {
