@@ -16,7 +16,9 @@ struct Decoder: Sendable {
         (self.name, self.repair, self.isPartOfBase64, self.rewrite) = (name, repair, isPartOfBase64, rewrite)
     }
 
-    /// The damage that it undoes, in words, if what it gave was taken apart further in a way; `nil` if it is none.
+    /// The damage that it undoes, in words; `nil` if it undoes none.
+    ///
+    /// - Parameter way: how its result was decoded further.
     func repair(before way: [String]) -> String? {
         isPartOfBase64 && way.contains(EncodedText.base64Name) ? nil : repair
     }

@@ -2,7 +2,7 @@ internal import Basics
 
 /// The calls that Charles has saved as JSON, or mitmproxy as flows, reported at the paths that they have in a HAR file.
 final class SavedCalls {
-    /// The way's names of both.
+    /// What ways call the two kinds of files.
     static let (charles, mitmproxy) = ("Charles", "mitmproxy")
 
     private let budget: CaptureBudget

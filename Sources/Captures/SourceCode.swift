@@ -94,8 +94,8 @@ enum LinkProtection {
     private static let third = Array("urldefense.com/v3/".utf8)
     private static let longest = 1 << 16
 
-    /// The link of version 3 with the next of the characters that stand behind it for each `*`, and with several of them for `**` and a digit of
-    /// Base64, which says how many; `nil` if there are not as many.
+    /// A link of version 3 in which each `*` is replaced by the next of the characters that follow the link, and `**` with a digit of Base64 by as
+    /// many as the digit says; `nil` if there are too few.
     private static func restored(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = text.firstRange(of: Array("__;".utf8)),
             let bytes = try? Base64.decode(

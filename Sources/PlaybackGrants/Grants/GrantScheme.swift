@@ -86,7 +86,7 @@ package struct GrantRoute: Sendable {
     }
 }
 
-/// What checks a route's grants, of a type that the kind of grants has.
+/// What the gate checks a route's grants with. Each kind of grants that the gate can check has its own type.
 package protocol RouteVerifier: Sendable {}
 
 /// Makes the grants of one route.
