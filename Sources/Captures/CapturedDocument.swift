@@ -3,7 +3,7 @@ internal import Basics
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let way: [String]
-    /// The name of the archive in the way of its entries: that of a HAR file, or of a transcript.
+    /// The name of the archive in the way of its entries: that of a HAR file, of another program's file, or of a transcript.
     private let archive: String
     private let use: (TokenFinder.Part) -> Void
     private let search: DocumentSearch
@@ -48,8 +48,8 @@ final class CapturedDocument {
             }
             path = path[entryPath.endIndex...]
             // What tools add to an entry of a HAR file, such as the stack of the script that asked, belongs to no call.
-            if archive.hasSameBytes(as: Finding.archive), case .name(let name)? = path.first,
-                name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages
+            if case .name(let name)? = path.first, name.text.utf8.first == UInt8(ascii: "_"), name != Self.messages,
+                archive.hasSameBytes(as: Finding.archive)
             {
                 return
             }

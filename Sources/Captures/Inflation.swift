@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Unpacks what DEFLATE (RFC 1951) packed, piece by piece: gzip (RFC 1952), also several members one after the other as the rotation
+/// Unpacks what DEFLATE (RFC 1951) packed, piece by piece: gzip (RFC 1952), also several members in a row as the rotation
 /// of logs leaves them, zlib (RFC 1950), and the files of ZIP archives.
 final class Inflation {
     static let name = "gzip"

@@ -14,14 +14,14 @@ package struct LineTime: Sendable, Equatable {
         hasZone = text.firstRange(of: ":").map { text[$0.lowerBound...].contains { "+-ZGU".contains($0) } } ?? true
     }
 
-    /// The names that a line gives to its own time; any other name is that of another time, such as an expiry.
+    /// The names of fields that have the line's own time. Any other name has another time, such as an expiry.
     private static let names = [
         "date", "time", "timestamp", "@timestamp", "datetime", "ts", "t", "at", "info", "notice", "warn", "warning",
         "error", "debug", "trace", "fatal",
     ]
     /// Words that show that the time after them is another one.
     private static let otherTimes = ["expire", "issue", "modified", "until", "valid"].map { Array($0.utf8) }
-    /// What stands after a time of day of another zone than UTC, or of a clock with twelve hours.
+    /// Words after a time of day that show a zone other than UTC, or a clock of twelve hours.
     private static let otherClocks = [
         "AM", "PM", "PST", "PDT", "MST", "MDT", "CST", "CDT", "EST", "EDT", "CET", "CEST", "BST", "IST", "JST",
     ]

@@ -2,7 +2,7 @@ internal import Basics
 
 /// The calls that Charles has saved as JSON, or mitmproxy as flows, reported at the paths that they have in a HAR file.
 final class SavedCalls {
-    /// What ways call the two kinds of files.
+    /// How a finding's way names each kind of file.
     static let (charles, mitmproxy) = ("Charles", "mitmproxy")
 
     private let budget: CaptureBudget
@@ -77,7 +77,7 @@ final class SavedCalls {
     ///
     /// - Parameter isWhole: whether the file has all of it.
     func finish(isWhole: Bool = true) {
-        // What has no URL is no call of HTTP.
+        // Only HTTP calls have a URL.
         guard index != nil, !url.isEmpty else { return }
         let scheme = url["scheme"] ?? Array("http".utf8)
         let isUsual = ["https443", "http80"].contains { (scheme + (url["port"] ?? [])).elementsEqual($0.utf8) }

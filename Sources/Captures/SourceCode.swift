@@ -73,7 +73,7 @@ enum LinkProtection {
     /// Restores the links of version 2, `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`, and of version 3,
     /// `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for after the link.
     static func remove(from text: inout Rewriter) {
-        while let start = text.rest.position(ofAny: Array("?_".utf8)) {
+        while let start = text.rest.position(ofAny: marks) {
             text.copy(to: start)
             if text.written(7).isSame(as: "/v2/url"), text.rest.begins(with: "?u=") {
                 text.copy(to: start + 3)
@@ -91,6 +91,7 @@ enum LinkProtection {
         }
     }
 
+    private static let marks = Array("?_".utf8)
     private static let third = Array("urldefense.com/v3/".utf8)
     private static let longest = 1 << 16
 
@@ -108,7 +109,7 @@ enum LinkProtection {
             rest = rest[(star + 1)...]
             var count = 1
             if rest.first == UInt8(ascii: "*"), let digit = rest.dropFirst().first,
-                let number = Array(digits.utf8).firstIndex(of: digit)
+                let number = Base64Alphabet.urlSafe.digits.firstIndex(of: digit)
             {
                 (count, rest) = (number + 2, rest.dropFirst(2))
             }
@@ -118,6 +119,4 @@ enum LinkProtection {
         }
         return restored + rest
     }
-
-    private static let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 }

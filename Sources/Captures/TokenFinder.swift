@@ -39,7 +39,7 @@ package struct TokenFinder {
 
     /// The number of bytes of text that are searched at once.
     private let pieceSize: Int
-    /// The number of bytes after a piece that a token may reach into: a large one, each byte of which is escaped.
+    /// The number of bytes after a piece that a token may reach into, for example a large one in which each byte is escaped.
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantText.limit, pieceSize / 8) }
@@ -161,7 +161,7 @@ package struct TokenFinder {
         if !isFound { searchText(CaptureReader(file[...]), inside: way, search, use) }
     }
 
-    /// Searches the flows of mitmproxy, and what follows them as text.
+    /// Searches mitmproxy's flows as calls, and the rest of the file as text.
     private func searchFlows(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {
@@ -222,9 +222,10 @@ package struct TokenFinder {
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) -> Bool {
         var isWhole = false
-        let archive = SavedCalls.isCharles(reader.ahead(SavedCalls.head)) ? SavedCalls.charles : Finding.archive
+        let isCharles = SavedCalls.isCharles(reader.ahead(SavedCalls.head))
+        let archive = isCharles ? SavedCalls.charles : Finding.archive
         let entry = withDocument(search, inside: way, archive: archive, use) { document in
-            let calls = archive == SavedCalls.charles ? SavedCalls(search.budget, document.take) : nil
+            let calls = isCharles ? SavedCalls(search.budget, document.take) : nil
             var walker = JSONWalker(reader, limit: pieceSize, calls?.add ?? document.take)
             isWhole = walker.walk()
             calls?.finish(isWhole: isWhole)

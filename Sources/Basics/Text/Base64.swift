@@ -146,7 +146,7 @@ package struct Base64Alphabet: Sendable {
     static let noValue: UInt32 = 0x8000_0000
 
     /// The 64 digits, indexed by value.
-    let digits: [UInt8]
+    package let digits: [UInt8]
     /// The value of each byte; ``noValue`` if the byte is not a digit. The same follows three times, shifted by 6, 12 and 18
     /// bits.
     let values: [UInt32]
