@@ -6,11 +6,16 @@ internal import Glibc
 package final class ServiceThread: @unchecked Sendable {
     private let thread: pthread_t
 
-    /// Starts the thread; `nil` if the process cannot create another one. Only the main thread handles signals.
+    /// The signals of a thread's own faults. A fault whose signal is blocked ends the process without a word.
+    private static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP]
+
+    /// Starts the thread; `nil` if the process cannot create another one. Only the main thread handles signals, but for
+    /// those of faults.
     package init?(_ body: @escaping @Sendable () -> Void) {
         let work = Unmanaged.passRetained(Work(body))
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
+        for signal in Self.faults { sigdelset(&all, signal) }
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
