@@ -151,6 +151,8 @@ package enum Console {
 package enum Style: String {
     case good = "32"
     case bad = "31"
+    /// Orange, or what a terminal takes for it.
+    case doubt = "33"
     case faint = "2"
     case strong = "1"
 

@@ -90,7 +90,9 @@ struct BenchCommandTests {
         let page = try String(contentsOfFile: file, encoding: .utf8)
         #expect(page.hasPrefix("<!DOCTYPE html>") && page.hasSuffix("</html>\n"))
         #expect(page.components(separatedBy: "class=\"plot").count == 5)
-        for fact in ["p50", "p99.9", "latency max", "date", "processor", "OpenSSL 3", "bench verify --seconds 1"] {
+        for fact in [
+            "p50", "p99.9", "max ", "AVX-512 IFMA", "date", "processor", "OpenSSL 3", "bench verify --seconds 1",
+        ] {
             #expect(page.contains(fact), "\(fact)")
         }
         #expect(!page.contains(">1 verifications<"))
@@ -142,6 +144,23 @@ struct BenchCommandTests {
         #expect(unwritable.status == 2 && unwritable.output.isEmpty, "known before the run")
     }
 
+    @Test("a run that had to share its processor says that its figures are not the machine's: lines, JSON and page")
+    func busy() throws {
+        let other = try Daemon(
+            "taskset", ["-c", "0", "sh", "-c", "while :; do :; done"], log: "\(directory.path)/busy.log")
+        defer { other.end(SIGKILL) }
+        let page = "\(directory.path)/report.html"
+        let command = ["-c", "0", Program.mediaToken.executable, "bench", "verify", "--count", "20", "--seconds", "1"]
+        let lines = try Program("taskset").succeed(command + ["--report", page])
+        #expect(lines.contains("not this machine's figures: the load waited for "), "\(lines)")
+        #expect(try String(contentsOfFile: page, encoding: .utf8).contains("notice warn"))
+        struct Shared: Decodable { let processorShare, verificationsPerSecond, verificationsPerProcessorSecond: Double }
+        let json = Data(try Program("taskset").succeed(command + ["--json"]).utf8)
+        let figures = try JSONDecoder().decode(Shared.self, from: json)
+        #expect((0.1...0.9).contains(figures.processorShare))
+        #expect(figures.verificationsPerProcessorSecond > 1.1 * figures.verificationsPerSecond)
+    }
+
     @Test("a password in a URL is not shown among the facts of the run")
     func secrets() throws {
         let outcome = try bench(["--count", "20", "--json", "--requestor", "redis://user:secret@host"])
@@ -166,6 +185,10 @@ struct BenchCommandTests {
             ["verify", "--tokens", "x", "--count", "3", "--key", "k"], ["gate"], ["gate", "http://127.0.0.1:1"],
             ["gate", "https://127.0.0.1", "--tokens", "x"], ["gate", "http://:80", "--tokens", "x"],
             ["gate", "http://h:99999", "--tokens", "x"], ["nonsense"],
+            ["gate", "http://h", "--tokens", "x", "--find-rate", "p98=10ms"],
+            ["gate", "http://h", "--tokens", "x", "--find-rate", "p99=10"],
+            ["gate", "http://h", "--tokens", "x", "--find-rate", "p99=10ms", "--rate", "5"],
+            ["gate", "http://h", "--tokens", "x", "--metrics", "8081"],
             ["gate", "http://h/v1/plays", "--tokens", "x"], ["gate", "http://h/v1/play", "--tokens", "x"],
             ["gate", "http://h", "--tokens", "x", "--stream", "/a"],
             ["gate", "http://h/v1/play", "--tokens", "x", "--stream", "/a b"],

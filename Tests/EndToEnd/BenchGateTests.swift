@@ -169,6 +169,37 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "the highest rate with a latency is searched by steps, which JSON and page show; where none keeps it, that is exit 1"
+        )
+        func findsRate() throws {
+            struct Found: Decodable {
+                struct Step: Decodable {
+                    let p99: UInt64
+                    let isKept: Bool
+                }
+                let highestRate: Double
+                let answersPerProcessorSecond: Double?
+                let steps: [String: Step]
+            }
+            func found(_ goal: String, _ options: [String]) throws -> (status: Int32, Found) {
+                let outcome = try Program.mediaToken.run(
+                    ["bench", "gate", "http://127.0.0.1:\(gate.port)/v1/authz/ext-authz", "--stream", "/open/1.ts"]
+                        + ["--by", "nothing", "--find-rate", goal, "--seconds", "1", "--json"] + options)
+                return (outcome.status, try JSONDecoder().decode(Found.self, from: Data(outcome.output.utf8)))
+            }
+            let gate = try gateWithRoutes()
+            let page = place.directory.path + "/page.html"
+            let (status, kept) = try found(
+                "p50=1s", ["--metrics", "http://127.0.0.1:\(gate.adminPort)", "--report", page])
+            #expect(status == 0 && kept.highestRate >= 250 && kept.answersPerProcessorSecond ?? 0 > 0)
+            #expect(kept.steps.filter(\.value.isKept).keys.compactMap { Double($0) }.max() == kept.highestRate)
+            #expect(try String(contentsOfFile: page, encoding: .utf8).contains("Latency by requests a second"))
+            let (missed, none) = try found("p50=1us", [])
+            #expect(
+                missed == 1 && none.highestRate == 0 && none.steps.values.allSatisfy { !$0.isKept && $0.p99 > 1000 })
+        }
+
         @Test("tokens are signed while it runs, so that a run at a set rate lasts its time")
         func signsMeanwhile() throws {
             let gate = try GateProcess(in: place, GatePlace.strict)

@@ -30,6 +30,16 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
         self = .object(members.reduce(into: [:]) { $0[$1.0] = $1.1 })
     }
 
+    /// The value on one line, with the members of each object in alphabetical order.
+    package var line: String {
+        switch self {
+        case .null, .boolean, .number, .text: document
+        case .list(let items): "[\(items.map(\.line).joined(separator: ","))]"
+        case .object(let members):
+            "{\(members.map { ($0.key.text, $0.value.line) }.sorted { $0.0 < $1.0 }.map { "\(Self.quoted($0)):\($1)" }.joined(separator: ","))}"
+        }
+    }
+
     /// The value as a document for people: indented, with the members of each object in alphabetical order.
     package var document: String { document(indent: "") }
 

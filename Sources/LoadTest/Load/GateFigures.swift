@@ -16,6 +16,8 @@ package struct GateFigures: Sendable {
     package private(set) var details: [String: String] = [:]
     /// The time until the last answer, in seconds.
     package private(set) var seconds = 0.0
+    /// The processor time of the thread that sent.
+    package private(set) var processor = ProcessorTime()
     private var turns: [LatencyHistogram]
     private let turnSeconds: Double
     /// The latencies of answers after the last turn.
@@ -25,6 +27,9 @@ package struct GateFigures: Sendable {
         turnSeconds = max(0.2, seconds / 200)
         turns = Array(repeating: LatencyHistogram(), count: max(1, Int((seconds / turnSeconds).rounded(.up))))
     }
+
+    /// The part of the time for which the thread that sent was busy, from 0 to 1.
+    package var busyPart: Double { seconds > 0 ? min(1, Double(processor.used) / 1e9 / seconds) : 0 }
 
     package var answersPerSecond: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 
@@ -38,6 +43,12 @@ package struct GateFigures: Sendable {
         return whole == 0 ? (Array(turns.prefix(1)), seconds) : (Array(turns.prefix(whole)), turnSeconds)
     }
 
+    /// The answers a second in each turn of the timeline.
+    package var rates: [Double] {
+        let (turns, turnSeconds) = timeLine
+        return turns.map { Double($0.count) / turnSeconds }
+    }
+
     mutating func count(_ answer: HTTPClient.Answer?, nanoseconds: UInt64, at time: Double) {
         guard let answer else { return unanswered += 1 }
         answers += 1
@@ -48,5 +59,7 @@ package struct GateFigures: Sendable {
         if turn < turns.count { turns[turn].record(nanoseconds) } else { late.record(nanoseconds) }
     }
 
-    mutating func end(after seconds: Double) { self.seconds = seconds }
+    mutating func end(after seconds: Double, _ processor: ProcessorTime = ProcessorTime()) {
+        (self.seconds, self.processor) = (seconds, processor)
+    }
 }

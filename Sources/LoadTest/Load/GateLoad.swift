@@ -55,6 +55,7 @@ package final class GateLoad {
     package func run(isCancelled: () -> Bool, progress: (Double) -> Void) -> GateFigures {
         begin = MonotonicTime.nanoseconds
         lastAnswer = begin
+        let processor = ProcessorTime.ofThisThread
         tick()
         loop.run {
             let elapsed = seconds(MonotonicTime.nanoseconds - begin)
@@ -67,7 +68,7 @@ package final class GateLoad {
         ticker = nil
         progress(1)
         // One that never comes would make all others seem slow.
-        figures.end(after: seconds(lastAnswer - begin))
+        figures.end(after: seconds(lastAnswer - begin), .from(processor, to: .ofThisThread))
         return figures
     }
 

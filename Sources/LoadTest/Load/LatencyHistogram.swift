@@ -29,6 +29,12 @@ package struct LatencyHistogram: Sendable {
         maximum = max(maximum, other.maximum)
     }
 
+    package func adding(_ other: LatencyHistogram) -> LatencyHistogram {
+        var sum = self
+        sum.add(other)
+        return sum
+    }
+
     private mutating func grow(to size: Int) {
         if counts.count < size { counts += repeatElement(0, count: size - counts.count) }
     }

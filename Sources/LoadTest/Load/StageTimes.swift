@@ -15,18 +15,17 @@ package enum VerificationStage: String, CaseIterable, Sendable {
     case replay
 }
 
-/// Verifies tokens stage by stage, and adds up the time of each stage.
-package struct StageTimes: Sendable {
-    private var nanoseconds = [VerificationStage: UInt64]()
+/// Verifies tokens stage by stage, and notes the time of each stage.
+struct StageTimes: Sendable {
+    /// The nanoseconds for each token of a group, by stage.
+    private var times: [VerificationStage: LatencyHistogram] = [:]
 
-    package init() {}
-
-    /// The nanoseconds spent in `stage` so far.
-    package subscript(stage: VerificationStage) -> UInt64 { nanoseconds[stage, default: 0] }
+    /// The median of the nanoseconds for a token in `stage`, which a few interrupted calls do not change.
+    subscript(stage: VerificationStage) -> UInt64 { times[stage]?.quantile(0.5) ?? 0 }
 
     /// Adds the times that another thread measured.
-    package mutating func add(_ other: StageTimes) {
-        nanoseconds.merge(other.nanoseconds, uniquingKeysWith: +)
+    mutating func add(_ other: StageTimes) {
+        times.merge(other.times) { $0.adding($1) }
     }
 
     /// Verifies a group like ``MediaTokenVerifier/verify(_:at:)``, and times each stage.
@@ -35,26 +34,28 @@ package struct StageTimes: Sendable {
     ) -> [Result<Verdict, VerificationError>] {
         do {
             let approved = try verifier.withPath { path in
-                let envelopes = during(.envelope) {
+                let envelopes = during(.envelope, of: group.count) {
                     group.map { TokenPath.open($0.token, for: $0.expectation.resource) }
                 }
-                let payloads = during(.signature) { path.authenticate(envelopes, at: now) }
-                let claims = during(.claims) { zip(envelopes, payloads).map { path.read($0, $1) } }
-                return during(.policy) {
+                let payloads = during(.signature, of: group.count) { path.authenticate(envelopes, at: now) }
+                let claims = during(.claims, of: group.count) { zip(envelopes, payloads).map { path.read($0, $1) } }
+                return during(.policy, of: group.count) {
                     zip(claims, group).map { claims, request in
                         claims.flatMap { path.approve($0, for: request.expectation, at: now) }
                     }
                 }
             }
-            return during(.replay) { verifier.conclude(approved, of: group, at: now) }
+            return during(.replay, of: group.count) { verifier.conclude(approved, of: group, at: now) }
         } catch {
             return group.map { _ in .failure(error) }
         }
     }
 
-    private mutating func during<Made>(_ stage: VerificationStage, _ step: () -> Made) -> Made {
+    private mutating func during<Made>(_ stage: VerificationStage, of count: Int, _ step: () -> Made) -> Made {
         let start = MonotonicTime.nanoseconds
-        defer { nanoseconds[stage, default: 0] += MonotonicTime.nanoseconds - start }
-        return step()
+        let made = step()
+        let time = MonotonicTime.nanoseconds - start
+        times[stage, default: LatencyHistogram()].record(time / UInt64(max(1, count)))
+        return made
     }
 }

@@ -12,12 +12,15 @@ package struct VerifyFigures: Sendable {
     package let threads: Int
     package let verifications: Int
     package let verificationsPerSecond: Double
+    /// The verifications in a second of a processor, which other programs change less than those in a second.
+    package let verificationsPerProcessorSecond: Double
+    package let processor: ProcessorTime
     /// libcrypto's bare RSA verifications per second on the same threads; `nil` if none were measured, because one of
     /// the sampled tokens has no valid signature.
     package let bareSignaturesPerSecond: Double?
     /// The latency of one call, which verifies a group.
     package let latency: LatencyHistogram
-    /// The nanoseconds per token in each stage.
+    /// The median of the nanoseconds for a token in each stage.
     package let stages: [(stage: VerificationStage, nanoseconds: Double)]
     package let codes: [VerdictCode: Int]
     package let turns: [Turn]
@@ -35,12 +38,14 @@ package struct VerifyFigures: Sendable {
         let all = parts.map { $0.turns.reduce(into: ThreadFigures.Turn()) { $0.add($1) } }
         verifications = all.reduce(0) { $0 + $1.verifications }
         verificationsPerSecond = all.reduce(0) { $0 + $1.verificationsPerSecond }
+        let used = all.reduce(0) { $0 + $1.processorNanoseconds }
+        verificationsPerProcessorSecond = used == 0 ? 0 : Double(verifications) * 1e9 / Double(used)
+        processor = parts.reduce(into: ProcessorTime()) { $0.add($1.processor) }
         let bare = all.reduce(0) { $0 + $1.bareSignaturesPerSecond }
         bareSignaturesPerSecond = bare > 0 ? bare : nil
         latency = all.reduce(into: LatencyHistogram()) { $0.add($1.latency) }
         let times = parts.reduce(into: StageTimes()) { $0.add($1.stages) }
-        let timed = max(1, parts.reduce(0) { $0 + $1.timedTokens })
-        stages = VerificationStage.allCases.map { ($0, Double(times[$0]) / Double(timed)) }
+        stages = VerificationStage.allCases.map { ($0, Double(times[$0])) }
         codes = parts.reduce(into: [:]) { $0.merge($1.codeCounts, uniquingKeysWith: +) }
         let turnCount = parts.map(\.turns.count).min() ?? 0
         turns = (0..<turnCount).map { turn in
@@ -64,6 +69,7 @@ extension ThreadFigures.Turn {
     fileprivate mutating func add(_ other: Self) {
         verifications += other.verifications
         verificationNanoseconds += other.verificationNanoseconds
+        processorNanoseconds += other.processorNanoseconds
         bareSignatures += other.bareSignatures
         bareNanoseconds += other.bareNanoseconds
         latency.add(other.latency)

@@ -30,6 +30,8 @@ struct VerifyWorker {
 
     mutating func run(_ turns: Turns, isCancelled: () -> Bool) {
         guard !groups.isEmpty else { return }
+        let start = ProcessorTime.ofThisThread
+        defer { figures.processor = .from(start, to: .ofThisThread) }
         for turn in 0..<turns.count {
             let ends = turns.ends(of: turn)
             var point = ThreadFigures.Turn()
@@ -41,7 +43,7 @@ struct VerifyWorker {
     }
 
     private mutating func verify(until end: UInt64, _ isCancelled: () -> Bool, _ point: inout ThreadFigures.Turn) {
-        let begin = MonotonicTime.nanoseconds
+        let (begin, used) = (MonotonicTime.nanoseconds, MonotonicTime.ofThisThread)
         var now = begin
         while now < end, !isCancelled() {
             let group = groups[next]
@@ -53,12 +55,12 @@ struct VerifyWorker {
             advance()
         }
         point.verificationNanoseconds = now - begin
+        point.processorNanoseconds = MonotonicTime.ofThisThread - used
     }
 
     private mutating func verify(_ group: [VerificationRequest]) -> [Result<Verdict, VerificationError>] {
         calls += 1
         guard calls % Self.timedCalls == Self.firstTimedCall else { return verifier.verify(group, at: time ?? .now) }
-        figures.timedTokens += group.count
         return figures.stages.verify(group, at: time ?? .now, with: verifier)
     }
 
@@ -86,6 +88,8 @@ struct ThreadFigures: Sendable {
     struct Turn: Sendable {
         var verifications = 0
         var verificationNanoseconds: UInt64 = 0
+        /// The time for which a processor verified.
+        var processorNanoseconds: UInt64 = 0
         var bareSignatures = 0
         var bareNanoseconds: UInt64 = 0
         /// The latencies of the calls that verify a group.
@@ -94,8 +98,7 @@ struct ThreadFigures: Sendable {
 
     var turns: [Turn] = []
     var stages = StageTimes()
-    /// The number of tokens whose stages were timed.
-    var timedTokens = 0
+    var processor = ProcessorTime()
     private(set) var codes: [VerdictCode: Int] = [:]
     /// The number of accepted tokens, kept apart because updating a dictionary takes longer than some of the stages.
     private var accepted = 0

@@ -23,13 +23,23 @@ private enum Element {
     }
 }
 
-/// The vertical scale of a plot, which ends at a round number.
+/// The vertical scale of a plot. A linear one begins at zero and ends at a round number, a logarithmic one begins and ends
+/// at powers of ten.
 struct PlotScale {
+    /// The powers of ten at the ends of a logarithmic scale; `nil` for a linear one.
+    private let powers: ClosedRange<Double>?
     private let top: Double
     private let label: (Double) -> String
 
     init(to highest: Double, _ label: @escaping (Double) -> String) {
-        (top, self.label) = (Self.round(max(highest, 1)), label)
+        (powers, top, self.label) = (nil, Self.round(max(highest, 1)), label)
+    }
+
+    /// A logarithmic scale for values from `lowest` to `highest`.
+    init(from lowest: Double, to highest: Double, _ label: @escaping (Double) -> String) {
+        let first = floor(log10(max(lowest, 1)))
+        (top, self.label) = (highest, label)
+        powers = first...max(first + 1, ceil(log10(max(highest, 1))))
     }
 
     /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `number`.
@@ -38,15 +48,25 @@ struct PlotScale {
         return ([1, 2, 2.5, 5].first { $0 * power >= number } ?? 10) * power
     }
 
-    func part(_ value: Double) -> Double { value / top }
+    /// The height of a value, from 0 to 1.
+    func part(_ value: Double) -> Double {
+        guard let powers else { return value / top }
+        return max(0, log10(max(value, 1)) - powers.lowerBound) / (powers.upperBound - powers.lowerBound)
+    }
 
-    /// Three horizontal lines with their values: zero, half of the highest value, and the highest value.
+    /// The values at horizontal lines: each power of ten, or zero, half of the highest value, and the highest value.
+    private var marks: [Double] {
+        guard let powers else { return [0, top / 2, top] }
+        return stride(from: powers.lowerBound, through: powers.upperBound, by: 1).map { pow(10, $0) }
+    }
+
+    /// Horizontal lines with their values.
     fileprivate var lines: [String] {
-        [0, 0.5, 1].flatMap { part in
-            let y = Element.percent(1 - part)
+        marks.flatMap { value in
+            let y = Element.percent(1 - part(value))
             return [
                 "<line x1=\"0\" y1=\"\(y)\" x2=\"100%\" y2=\"\(y)\" class=\"axis\"/>",
-                Element.text(label(top * part), x: 0, y: y, dx: -6, dy: 4, anchor: "end"),
+                Element.text(label(value), x: 0, y: y, dx: -6, dy: 4, anchor: "end"),
             ]
         }
     }
@@ -116,55 +136,63 @@ struct HistogramPlot {
     }
 }
 
-/// A plot of several series over time.
-package struct LinePlot {
-    /// A series with a value for each turn; `nil` where nothing was measured.
-    package typealias Series = (name: String, values: [Double?])
+/// A plot of several series over time, or over something else that grows.
+struct LinePlot {
+    /// A series with a value for each place on the horizontal scale; `nil` where nothing was measured.
+    typealias Series = (name: String, values: [Double?])
 
     let series: [Series]
-    private let turnSeconds: Double
-    private let label: (Double) -> String
+    let scale: PlotScale
+    /// The positions of the values on the horizontal scale, and half the distance between two of them.
+    let positions: [Double]
+    let halfStep: Double
+    /// The labels of the horizontal scale.
+    let ticks: [(at: Double, label: String)]
 
-    /// - Parameters:
-    ///   - turnSeconds: The length of a turn in seconds.
-    ///   - label: The text for a value at the vertical scale.
-    package init(series: [Series], turnSeconds: Double, _ label: @escaping (Double) -> String) {
-        (self.series, self.turnSeconds, self.label) = (series, turnSeconds, label)
+    /// A plot over time.
+    ///
+    /// - Parameter turnSeconds: The length of a turn, for each of which a series has a value, in seconds.
+    init(_ series: [Series], scale: PlotScale, turnSeconds: Double) {
+        let count = series.map(\.values.count).max() ?? 1
+        let seconds = Double(max(1, count)) * turnSeconds
+        (self.series, self.scale, halfStep) = (series, scale, 0.5 * turnSeconds / seconds)
+        positions = (0..<count).map { (Double($0) + 0.5) * turnSeconds / seconds }
+        ticks = stride(from: 0, through: seconds * 1.001, by: PlotScale.round(seconds / 4)).map { time in
+            (time / seconds, Figure.shortTime(nanoseconds: time * 1e9))
+        }
     }
 
-    private var seconds: Double { Double(series.map(\.values.count).max() ?? 1) * turnSeconds }
+    /// A plot over rates, on a linear scale from zero.
+    init(_ series: [Series], scale: PlotScale, over rates: [Double]) {
+        let highest = PlotScale.round(rates.max() ?? 1)
+        (self.series, self.scale, halfStep) = (series, scale, 0.01)
+        positions = rates.map { $0 / highest }
+        ticks = [0, 0.25, 0.5, 0.75, 1].map { ($0, Figure.axis(highest * $0)) }
+    }
 
     var svg: String {
-        let scale = PlotScale(to: series.flatMap(\.values).compactMap(\.self).max() ?? 1, label)
         let lines = series.enumerated().map { index, series in
             let title = "<title>\(xmlEscaped(series.name))</title>"
-            return "<path d=\"\(path(series.values, scale))\" class=\"line l\(index)\">\(title)</path>"
+            return "<path d=\"\(path(series.values))\" class=\"line l\(index)\">\(title)</path>"
         }
         let area = "<svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" width=\"100%\" height=\"100%\">"
-        return Element.plot("", scale.lines + [area] + lines + ["</svg>"] + ticks)
+        let labels = ticks.map { Element.text($0.label, x: $0.at, y: "100%", dy: 18) }
+        return Element.plot("", scale.lines + [area] + lines + ["</svg>"] + labels)
     }
 
-    /// The line through the middle of each turn, interrupted where a turn has no value.
-    private func path(_ values: [Double?], _ scale: PlotScale) -> String {
-        let width = 1000 * turnSeconds / seconds
-        return values.indices.compactMap { index in
+    /// The line through the values, interrupted where there is none.
+    private func path(_ values: [Double?]) -> String {
+        values.indices.compactMap { index in
             values[index].map { value in
-                let (x, y) = ((Double(index) + 0.5) * width, Figure.decimal(1000 * (1 - scale.part(value)), places: 1))
-                func at(_ x: Double) -> String { "\(Figure.decimal(x, places: 1)) \(y)" }
+                let (x, y) = (positions[index], Figure.decimal(1000 * (1 - scale.part(value)), places: 1))
+                func at(_ x: Double) -> String { "\(Figure.decimal(1000 * x, places: 1)) \(y)" }
                 let hasBefore = index > 0 && values[index - 1] != nil
                 let hasAfter = index + 1 < values.count && values[index + 1] != nil
-                // A turn without neighbours is a line as long as the turn.
-                if !hasBefore, !hasAfter { return "M\(at(x - width / 2))L\(at(x + width / 2))" }
+                // A value without neighbours is a short line.
+                if !hasBefore, !hasAfter { return "M\(at(x - halfStep))L\(at(x + halfStep))" }
                 return (hasBefore ? "L" : "M") + at(x)
             }
         }.joined()
-    }
-
-    private var ticks: [String] {
-        let step = PlotScale.round(seconds / 4)
-        return stride(from: 0, through: seconds * 1.001, by: step).map { time in
-            Element.text(Figure.shortTime(nanoseconds: time * 1e9), x: time / seconds, y: "100%", dy: 18)
-        }
     }
 }
 

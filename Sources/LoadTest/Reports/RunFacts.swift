@@ -4,30 +4,23 @@ internal import EventLoops
 internal import Glibc
 
 /// What the reader of a report must know to repeat the load test: when, where and how it ran.
-package struct RunFacts {
+struct RunFacts {
     /// The most characters of a fact that are shown.
-    package static let limit = 2000
+    static let limit = 2000
 
-    private let facts: [(key: String, name: String, value: String)]
+    let rows: [(key: String, name: String, value: String)]
 
     /// - Parameter target: The rate that was asked for; `nil` if the load test has none.
-    package init(target: String?) {
-        facts =
+    init(target: String?) {
+        rows =
             [
                 ("date", "date", "\(Timestamp.now.utcText)"), ("host", "host", Self.host),
-                ("processor", "processor", Self.processor),
+                ("processor", "processor", Self.processor("model name") ?? "unknown"),
+                ("avx512ifma", "AVX-512 IFMA", Self.hasIFMA ? "yes" : "no"),
                 ("processors", "processors", "\(sysconf(Int32(_SC_NPROCESSORS_ONLN)))"),
                 ("openSSL", "OpenSSL", TLSLibrary.version), ("version", Console.program, ProgramVersion.text),
                 ("command", "command", Self.command),
             ] + (target.map { [("target", "target rate", $0)] } ?? [])
-    }
-
-    package var object: [String: String] { Dictionary(uniqueKeysWithValues: facts.map { ($0.key, $0.value) }) }
-
-    /// - Parameter earlier: The facts of an earlier run by their keys; `nil` without one.
-    package func add(to page: inout ReportPage, beside earlier: ((String) -> String?)? = nil) {
-        let rows = facts.map { fact in [fact.name, fact.value] + (earlier.map { [$0(fact.key) ?? "–"] } ?? []) }
-        page.add(table: rows, head: earlier == nil ? [] : ["", "new", "old"], heading: "What was measured")
     }
 
     private static var host: String {
@@ -36,11 +29,16 @@ package struct RunFacts {
         return printable(String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
 
-    /// The processor's model, from `/proc/cpuinfo` (proc(5)).
-    private static var processor: String {
+    /// Whether the processor multiplies eight numbers of 52 bits at once, which the RSA engine of this project needs.
+    private static var hasIFMA: Bool {
+        processor("flags")?.split(separator: " ").contains("avx512ifma") ?? false
+    }
+
+    /// What `/proc/cpuinfo` (proc(5)) says of the first processor; `nil` if it does not.
+    private static func processor(_ name: String) -> String? {
         let text = (try? FileBytes.read("/proc/cpuinfo", limit: 1 << 23)).map { String(decoding: $0, as: UTF8.self) }
-        let line = text?.split(separator: "\n").first { $0.hasPrefix("model name") }
-        return line?.split(separator: ": ", maxSplits: 1).last.map { printable(String($0)) } ?? "unknown"
+        let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
+        return line?.split(separator: ": ", maxSplits: 1).last.map { printable(String($0), limit: limit) }
     }
 
     private static var command: String {

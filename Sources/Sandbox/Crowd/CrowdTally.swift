@@ -13,7 +13,7 @@ package struct CrowdEvent: Hashable, Comparable, Sendable {
 }
 
 /// What happens to a party, or must happen: how often each event occurs.
-package struct CrowdOutcome: Sendable, Equatable {
+package struct CrowdOutcome: Sendable, Hashable {
     package private(set) var events: [CrowdEvent: Int] = [:]
 
     package init() {}
@@ -27,6 +27,15 @@ package struct CrowdOutcome: Sendable, Equatable {
     /// A request for a part of a stream, without a cookie, that was answered with 401 or 403.
     package static let shut = "refused without cookie"
 
+    /// The events that are not in `other`, or not as often.
+    func without(_ other: CrowdOutcome) -> CrowdOutcome {
+        var rest = CrowdOutcome()
+        for (event, count) in events {
+            rest.note(event.place, event.code, times: count - other.events[event, default: 0])
+        }
+        return rest
+    }
+
     /// The events in a line.
     package var text: String {
         let texts = events.sorted { $0.key < $1.key }.map { event, count in
@@ -38,13 +47,20 @@ package struct CrowdOutcome: Sendable, Equatable {
 
 /// Compares what happened to a crowd with what had to.
 package struct CrowdTally: Sendable {
-    /// A party to which something else happened than had to.
-    package struct Disagreement: Sendable {
-        /// The number of its first device.
-        package let device: Int
-        package let story: CrowdStory
-        package let expected: CrowdOutcome
-        package let seen: CrowdOutcome
+    /// What happened to parties of a story in the place of what had to.
+    package struct Difference: Sendable, Hashable {
+        package let story: String
+        /// What had to happen, and did not.
+        let missing: CrowdOutcome
+        /// What happened, and had not to.
+        let surplus: CrowdOutcome
+
+        /// The difference in a sentence.
+        package var text: String {
+            if surplus.events.isEmpty { return "\(missing.text) did not happen" }
+            if missing.events.isEmpty { return "\(surplus.text) happened too" }
+            return "\(surplus.text) instead of \(missing.text)"
+        }
     }
 
     /// One reason, and how often it was expected and seen.
@@ -55,8 +71,6 @@ package struct CrowdTally: Sendable {
         package var seen = 0
     }
 
-    private static let mostExamples = 10
-
     /// The rows, by place and code.
     private var counts: [CrowdEvent: (expected: Int, seen: Int)] = [:]
     /// The number of parties by the name of their story, and how many of them disagree.
@@ -66,8 +80,8 @@ package struct CrowdTally: Sendable {
     package private(set) var plays = 0
     /// The tokens that were accepted more often than they may be.
     package private(set) var acceptedTooOften = 0
-    /// The first parties that disagree with their expectation, in the order of their devices' numbers.
-    package private(set) var examples: [Disagreement] = []
+    /// The number of parties in which each difference was seen, and the number of the first of their devices.
+    private var found: [Difference: (parties: Int, device: Int)] = [:]
 
     package init() {}
 
@@ -86,7 +100,9 @@ package struct CrowdTally: Sendable {
         stories[party.story.name, default: (0, 0)].parties += 1
         guard disagrees else { return }
         stories[party.story.name, default: (0, 0)].disagreeing += 1
-        keep([Disagreement(device: party.first, story: party.story, expected: expected, seen: seen)])
+        let difference = Difference(
+            story: party.story.name, missing: expected.without(seen), surplus: seen.without(expected))
+        keep(difference, (1, party.first))
     }
 
     package mutating func add(_ other: CrowdTally) {
@@ -95,11 +111,17 @@ package struct CrowdTally: Sendable {
         acceptedTooOften += other.acceptedTooOften
         counts.merge(other.counts) { ($0.expected + $1.expected, $0.seen + $1.seen) }
         stories.merge(other.stories) { ($0.parties + $1.parties, $0.disagreeing + $1.disagreeing) }
-        keep(other.examples)
+        for (difference, place) in other.found { keep(difference, place) }
     }
 
-    private mutating func keep(_ more: [Disagreement]) {
-        examples = Array((examples + more).sorted { $0.device < $1.device }.prefix(Self.mostExamples))
+    private mutating func keep(_ difference: Difference, _ place: (parties: Int, device: Int)) {
+        let known = found[difference] ?? (0, place.device)
+        found[difference] = (known.parties + place.parties, min(known.device, place.device))
+    }
+
+    /// The kinds of differences, those of most parties first.
+    package var differences: [(difference: Difference, parties: Int, device: Int)] {
+        found.map { ($0, $1.parties, $1.device) }.sorted { ($1.parties, $0.device) < ($0.parties, $1.device) }
     }
 
     package var disagreeing: Int { stories.values.reduce(0) { $0 + $1.disagreeing } }

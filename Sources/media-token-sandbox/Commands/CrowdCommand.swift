@@ -52,14 +52,16 @@ enum CrowdCommand {
         try run.waitForGate()
         let (figures, memory) = try run.play(watching: options.watched)
         let isComplete = figures.tally.devices == options.plan.devices
-        let report = CrowdReport(options.plan, figures, memory, wasInterrupted: !isComplete)
+        let report = CrowdReport(
+            plan: options.plan, figures: figures, memory: memory, wasInterrupted: !isComplete
+        ).report
         if options.json == "-" {
-            Console.print(report.json.document)
+            Console.print(report.json().document)
         } else {
-            report.lines.forEach(Console.print)
+            report.lines().forEach(Console.print)
         }
-        if let file = options.json, file != "-" { try ReportFile.write(report.json.document + "\n", to: file) }
-        if let file = options.page { try ReportFile.write(report.page, to: file) }
+        if let file = options.json, file != "-" { try ReportFile.write(report.json().document + "\n", to: file) }
+        if let file = options.page { try ReportFile.write(report.page(), to: file) }
         return !figures.tally.isAsExpected ? .rejected : isComplete ? .success : .undecided
     }
 }

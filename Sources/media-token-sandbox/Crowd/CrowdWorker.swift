@@ -40,6 +40,8 @@ struct CrowdFigures: Sendable {
     let turnSeconds: Double
     /// The time until the last party was done, in seconds.
     var seconds = 0.0
+    /// The processor time of the workers.
+    var processor = ProcessorTime()
 
     init(seconds: Double) {
         turnSeconds = max(0.2, seconds / Double(Self.mostTurns))
@@ -49,11 +51,8 @@ struct CrowdFigures: Sendable {
 
     mutating func add(_ other: CrowdFigures) {
         tally.add(other.tally)
-        latencies.merge(other.latencies) { one, other in
-            var sum = one
-            sum.add(other)
-            return sum
-        }
+        latencies.merge(other.latencies) { $0.adding($1) }
+        processor.add(other.processor)
         for index in turns.indices {
             turns[index].add(other.turns[index])
             arrivals[index] += other.arrivals[index]
@@ -109,10 +108,12 @@ final class CrowdWorker {
     /// Runs until the last party is done, or the program is interrupted; parties that are under way then are not counted.
     func run() -> CrowdFigures {
         begin = MonotonicTime.nanoseconds
+        let processor = ProcessorTime.ofThisThread
         receiveArrivals()
         loop.run { Interruption.isRequested || (arrival == nil && underWay == 0) }
         (arrival, pauses) = (nil, [:])
         figures.seconds = elapsed
+        figures.processor = .from(processor, to: .ofThisThread)
         return figures
     }
 

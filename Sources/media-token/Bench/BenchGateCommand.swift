@@ -1,5 +1,6 @@
 internal import Basics
 internal import CommandShell
+internal import HTTP
 internal import LoadTest
 internal import MediaToken
 internal import Settings
@@ -21,6 +22,9 @@ enum BenchGateCommand {
             Threads of low priority sign tokens before the load and while it runs. If they cannot keep up, the run ends \
             early and says so. If the gate's store is new, the load waits until it accepts new tokens. What is due when \
             time is up and still waits for a connection is counted too.
+
+            With --find-rate, one rate after the other is tried, --seconds long each, from 250 a second on. A rate is kept if \
+            every answer is as expected and the latency is within the goal. The tokens of a rate are signed before it begins.
 
             Exit status: 0 every answer as expected, 1 some other answer or none, 2 could not measure, 64 usage.
 
@@ -46,6 +50,18 @@ enum BenchGateCommand {
                         "rate", "R", "Send R requests per second (default as fast as responses come)", 1...1_000_000,
                         \.load.rate
                     ) { Double($0) },
+                    Setting(
+                        "find-rate", "GOAL", .text(),
+                        "Find the highest rate with this latency, for example p99=10ms: rates of --seconds each, doubled and then halved"
+                    ) { given, name, invocation in
+                        invocation.goal = given.value(name, LatencyGoal.form) { LatencyGoal($0) }
+                    },
+                    Setting(
+                        "metrics", "URL", .text(),
+                        "Read the gate's processor time here, for example http://127.0.0.1:8081/metrics"
+                    ) { given, name, invocation in
+                        invocation.metrics = given.value(name, "http://HOST[:PORT][/PATH]") { ServerURL($0) }
+                    },
                     .number("connections", "N", "Use N connections", 1...10_000, default: 32, \.load.connections),
                     .number(
                         "seconds", "S", "Measure for S seconds, or until no token is left", CorpusOptions.seconds,
@@ -65,6 +81,10 @@ enum BenchGateCommand {
             (load.connections, load.seconds) = (32, 10)
             return load
         }()
+        /// The latency to be kept at the rate that is searched; `nil` if none is searched.
+        var goal: LatencyGoal?
+        /// The URL of the gate's metrics; `nil` if they are not read.
+        var metrics: ServerURL?
         private var place: GateURL?
 
         mutating func take(_ operands: [String]) throws(UsageError) {
@@ -77,6 +97,7 @@ enum BenchGateCommand {
 
         mutating func check(_ given: inout SettingsObject) {
             corpus.check(&given)
+            given.refuseSecond(of: ["rate", "find-rate"])
             guard let place else { return }
             (load.address, load.port) = (place.host, place.port)
             asked.check(&given, at: place)
@@ -89,29 +110,19 @@ enum BenchGateCommand {
 
     @Sendable private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         try invocation.output.checkPage()
-        let earlier = try invocation.output.earlier(with: GateReport.mainFigure)
+        let isSearch = invocation.goal != nil
+        let earlier = try invocation.output.earlier(
+            with: isSearch ? RateSearch.mainFigure : GateReport.mainFigure)
         _ = ServiceProcess.raiseDescriptorLimit()
-        var settings = invocation.load
-        settings.address = try HostAddress.look(up: settings.address)
-        var question = invocation.asked.question
-        let tokens = question.means == .nothing ? nil : try GateTokens(invocation.corpus)
-        if let tokens { question = try FirstAnswer(from: invocation.url, at: settings).prepare(question, tokens) }
-        let plan = invocation.corpus.plan(rate: settings.rate, seconds: settings.seconds)
-        let queue = question.means == .token ? try tokens?.queue(plan) : nil
-        defer { queue?.close() }
-        let load: GateLoad
-        do { load = try GateLoad(question, queue, settings) } catch {
-            throw CommandError("no file descriptors left; raise the limit (ulimit -n)")
+        let run = try GateRun(invocation)
+        guard let goal = invocation.goal else {
+            let measured = try run.load(at: invocation.load.rate)
+            try invocation.output.show(measured.report, beside: earlier)
+            return measured.isAsExpected ? .success : .rejected
         }
-        Interruption.note()
-        var progress = ProgressBar("asking", total: 100)
-        let figures = load.run(
-            isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-        guard figures.answers > 0 else {
-            throw CommandError("\(invocation.url): no answer; is a gate listening there?")
-        }
-        try invocation.output.show(GateReport(figures, of: invocation, queue), beside: earlier)
-        let isAsExpected = figures.codes.keys.allSatisfy { $0 == invocation.asked.expected }
-        return isAsExpected && figures.unanswered + figures.unsent == 0 ? .success : .rejected
+        var search = RateSearch(goal, invocation)
+        let isKept = try search.run(run)
+        try invocation.output.show(search.report, beside: earlier)
+        return isKept ? .success : .rejected
     }
 }

@@ -117,8 +117,9 @@ enum BenchVerifyCommand {
             return (figures, contents)
         }
         guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
-        let report = VerifyReport(figures, of: invocation, corpus: corpus, keys: keys, contents: contents)
-        try invocation.output.show(report, beside: earlier)
+        let measured = VerifyReport(
+            figures: figures, invocation: invocation, corpus: corpus, keys: keys, contents: contents)
+        try invocation.output.show(measured.report, beside: earlier)
         return figures.codes.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected
     }
 

@@ -81,11 +81,12 @@ struct CorpusOptions {
         return recipe
     }
 
-    /// The tokens to sign for a run of `seconds`, at `rate` requests per second or flat out.
-    func plan(rate: Double?, seconds: Double) -> TokenQueue.Plan {
+    /// The tokens to sign for a run of `seconds`, at `rate` requests per second or flat out, all of them ahead of it on demand.
+    func plan(rate: Double?, seconds: Double, signsAhead: Bool) -> TokenQueue.Plan {
         let total = rate.map { Int(($0 * seconds).rounded(.up)) }
         return TokenQueue.Plan(
-            ahead: givenCount ?? (rate == nil ? Self.defaultCount : 0), total: total, seconds: seconds)
+            ahead: (signsAhead ? total : nil) ?? givenCount ?? (rate == nil ? Self.defaultCount : 0), total: total,
+            seconds: seconds)
     }
 
     /// Signs tokens with `key`. They are issued in the next second, after the fence of a store created just before.

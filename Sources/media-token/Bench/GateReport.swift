@@ -2,129 +2,123 @@ internal import Basics
 internal import CommandShell
 internal import LoadTest
 
-/// The results of `bench gate`.
-struct GateReport: BenchReport {
+/// What `bench gate` has measured, and how.
+struct GateReport {
     static let mainFigure = "answersPerSecond"
+    /// The part of the time from which on the thread that sends is what sets the pace.
+    static let busy = 0.9
 
-    let title = "Gate"
-    private let gate: GateFigures
-    private let latency: LatencySummary
-    private let invocation: BenchGateCommand.Invocation
-    private let tokens: TokenQueue?
+    let figures: GateFigures
+    let invocation: BenchGateCommand.Invocation
+    /// The requests a second that were asked for; `nil` for flat out.
+    let rate: Double?
+    /// The queue that the tokens came from; `nil` if the requests carried none.
+    let tokens: TokenQueue?
+    /// The processor time that the gate used meanwhile, in seconds; `nil` if it is not known.
+    let gateProcessorSeconds: Double?
 
-    /// - Parameter tokens: The queue that the tokens came from; `nil` if the requests carried none.
-    init(_ figures: GateFigures, of invocation: BenchGateCommand.Invocation, _ tokens: TokenQueue?) {
-        (gate, self.invocation, self.tokens) = (figures, invocation, tokens)
-        latency = LatencySummary(figures.latency)
+    /// Whether each request was answered, with the expected code.
+    var isAsExpected: Bool {
+        figures.codes.keys.allSatisfy { $0 == invocation.asked.expected } && figures.unanswered + figures.unsent == 0
     }
 
-    var target: String? { invocation.load.rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out" }
+    /// The answers in a second of a processor of the gate; `nil` if its processor time is not known.
+    var answersPerProcessorSecond: Double? {
+        gateProcessorSeconds.flatMap { $0 > 0 ? Double(figures.answers) / $0 : nil }
+    }
 
-    var setting: String {
+    private var target: String { rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out" }
+
+    private var setting: String {
         let means = invocation.asked.question.means
         let sent =
             tokens.map { "\(Figure.count($0.count)) tokens" } ?? (means == .grant ? "by grant" : "without a token")
         let connections = Figure.count(invocation.load.connections, "connection")
-        return "\(invocation.url), \(connections), \(target ?? ""), \(sent)"
-    }
-
-    /// The codes of the answers, the most frequent first.
-    private var answered: [(code: String, count: Int)] {
-        gate.codes.sorted { $0.value > $1.value }.map { ($0.key, $0.value) }
-    }
-
-    private var codes: [(String, Int)] {
-        answered.map { (printable($0.code), $0.count) }
-            + [("no answer", gate.unanswered), ("due, not sent", gate.unsent)].filter { $0.1 > 0 }
+        return "\(invocation.url), \(connections), \(target), \(sent)"
     }
 
     /// Why the run ended early, and what to do; `nil` if the tokens sufficed.
     private var shortage: String? {
-        gate.ranOutAfter.map { seconds in
-            let advice = invocation.load.rate == nil ? "or set a --rate" : "or set a lower --rate"
+        figures.ranOutAfter.map { seconds in
+            let advice = rate == nil ? "or set a --rate" : "or set a lower --rate"
             return "tokens ran out after \(Figure.decimal(seconds, places: 1)) of "
                 + "\(Figure.decimal(invocation.load.seconds, places: 0)) s: signing makes about "
                 + "\(Figure.count(tokens?.speed ?? 0)) a second here; sign more ahead with --count, \(advice)"
         }
     }
 
-    /// One line for each code that was not expected, with the reason that the gate gave with its first answer.
-    private var unexpected: [String] {
-        let expected = invocation.asked.expected
-        return answered.filter { $0.code != expected }.map { code, _ in
-            "expected \(expected); \(printable(code)): \(gate.details[code] ?? "no reason is given")"
+    /// What kept the gate from answering more.
+    private var bottleneck: (name: String, words: String) {
+        let busy = Figure.decimal(figures.busyPart * 100, places: 0) + " %"
+        if figures.busyPart >= Self.busy {
+            return ("load", "this load: its thread was busy \(busy) of the time, so the gate may do more")
         }
+        let isKept = rate != nil && figures.unsent + figures.unanswered == 0
+        return isKept
+            ? ("rate", "the rate, which the gate kept up with; the load's thread was busy \(busy) of the time")
+            : ("gate", "the gate, or the way to it; the load's thread was busy \(busy) of the time")
     }
 
-    var lines: [String] {
-        [
-            setting,
-            "answers         \(Style.strong("\(Figure.count(gate.answersPerSecond)) a second")), "
-                + "\(Figure.count(gate.answers)) in all",
-            "latency         " + latency.line,
-            "codes           " + codes.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "),
-        ] + unexpected + (shortage.map { [$0] } ?? [])
-    }
-
-    var conditions: [(name: String, value: String?)] {
+    var report: LoadReport {
+        var report = LoadReport(title: "Gate", setting: setting, target: target)
         let question = invocation.asked.question
-        return [
-            ("endpoint", question.endpoint.rawValue), ("by", question.means.rawValue),
-            ("connections", Figure.count(invocation.load.connections)),
-            ("rate", invocation.load.rate.map { Figure.count($0) }),
-        ]
+        report.add(condition: "endpoint", .text(question.endpoint.rawValue))
+        report.add(condition: "by", .text(question.means.rawValue))
+        report.add(condition: "connections", .number(Double(invocation.load.connections)))
+        report.add(condition: "rate", rate.map { .number($0) })
+        report.add(member: "seconds", .number(figures.seconds))
+        report.add(member: "tokensRanOutAfterSeconds", figures.ranOutAfter.map { .number($0) })
+        report.add(
+            member: "tokensSignedPerSecond", tokens.flatMap { $0.isSigning ? .number($0.speed) : nil })
+        report.add(member: "shortage", shortage.map { .text($0) })
+        report.add(
+            member: "details", .object(Dictionary(figures.details.map { (JSONName($0), .text($1)) }) { $1 }))
+        report.add(member: "bottleneck", .text(bottleneck.name))
+        addFigures(to: &report)
+        report.add(latency: figures.latency, of: "answer", title: "How long an answer takes")
+        let (turns, turnSeconds) = figures.timeLine
+        report.add([("answers a second", figures.rates)], turnSeconds: turnSeconds, title: "Answers over time")
+        report.add(latencies: turns, turnSeconds: turnSeconds)
+        return report
     }
 
-    var figures: [ReportFigure] {
-        [
-            ReportFigure(name: "answers a second", key: [Self.mainFigure], value: gate.answersPerSecond) {
-                Figure.count($0)
-            }
-        ] + latency.figures
+    private func addFigures(to report: inout LoadReport) {
+        report.add(
+            "answers",
+            [
+                ReportFigure("# a second", [Self.mainFigure], figures.answersPerSecond, better: .higher),
+                ReportFigure("# in all", "answers", count: figures.answers),
+            ])
+        if rate == nil { report.add("turns", .spread(ofTurns: figures.rates)) }
+        report.add("latency", .latency(figures.latency, "latencyNanoseconds"))
+        addCodes(to: &report)
+        report.add("bottleneck", words: bottleneck.words)
+        report.add(
+            "gate",
+            [
+                ReportFigure(
+                    "# processors busy", ["gateProcessors"], gateProcessorSeconds.map { $0 / figures.seconds },
+                    .decimal(2)),
+                ReportFigure(
+                    "# answers a second of a processor", ["answersPerProcessorSecond"],
+                    answersPerProcessorSecond, better: .higher),
+            ])
+        report.add(figures.processor)
     }
 
-    var results: [(name: String, value: String)] { codes.map { ($0, Figure.count($1)) } }
-
-    var object: Object { Object(self) }
-
-    struct Object: Encodable {
-        let endpoint: String
-        let by: String
-        let connections: Int
-        let rate: Double?
-        let seconds: Double
-        let answers: Int
-        let answersPerSecond: Double
-        let unanswered: Int
-        let unsent: Int
-        let tokensRanOutAfterSeconds: Double?
-        let tokensSignedPerSecond: Double?
-        let shortage: String?
-        let latencyNanoseconds: [String: UInt64]
-        let codes: [String: Int]
-        let details: [String: String]
-
-        fileprivate init(_ report: GateReport) {
-            let (figures, question) = (report.gate, report.invocation.asked.question)
-            (endpoint, by) = (question.endpoint.rawValue, question.means.rawValue)
-            (connections, rate) = (report.invocation.load.connections, report.invocation.load.rate)
-            (seconds, answers, answersPerSecond) = (figures.seconds, figures.answers, figures.answersPerSecond)
-            (unanswered, unsent) = (figures.unanswered, figures.unsent)
-            (codes, details) = (figures.codes, figures.details)
-            (tokensRanOutAfterSeconds, shortage) = (figures.ranOutAfter, report.shortage)
-            tokensSignedPerSecond = report.tokens.flatMap { $0.isSigning ? $0.speed : nil }
-            latencyNanoseconds = report.latency.object
+    /// The codes of the answers, the most frequent first, and a notice for each that was not expected, with the reason that the
+    /// gate gave with its first answer.
+    private func addCodes(to report: inout LoadReport) {
+        let codes = figures.codes.sorted { $0.value > $1.value }
+        let lost = [("no answer", "unanswered", figures.unanswered), ("due, not sent", "unsent", figures.unsent)]
+        report.add(
+            "codes",
+            codes.map { ReportFigure("\(printable($0)) #", "codes", $0, count: $1) }
+                + lost.map { ReportFigure($2 > 0 ? "\($0) #" : "", $1, count: $2) })
+        for (code, _) in codes where code != invocation.asked.expected {
+            let reason = figures.details[code] ?? "no reason is given"
+            report.add(notice: "expected \(invocation.asked.expected); \(printable(code)): \(reason)", .fault)
         }
-    }
-
-    func addPlots(to page: inout ReportPage) {
-        for notice in unexpected + (shortage.map { [$0] } ?? []) { page.add(notice: notice) }
-        page.add(latency: gate.latency, of: "answer", title: "How long an answer takes")
-        let (turns, turnSeconds) = gate.timeLine
-        let rates = turns.map { Double($0.count) / turnSeconds }
-        page.add(
-            LinePlot(series: [("answers a second", rates)], turnSeconds: turnSeconds) { Figure.axis($0) },
-            title: "Answers over time")
-        page.add(latencies: turns, turnSeconds: turnSeconds)
+        report.add(notice: shortage, .doubt)
     }
 }

@@ -1,165 +1,124 @@
-internal import Basics
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 
-/// The results of `bench verify`.
-struct VerifyReport: BenchReport {
+/// What `bench verify` has measured, and of what.
+struct VerifyReport {
     static let mainFigure = "verificationsPerSecond"
 
-    let title = "Verification"
-    let target: String? = nil
-    private let measured: VerifyFigures
-    private let group: Int
-    private let tokens: Int
-    private let tokenSize: Int
-    private let keys: KeyRing
-    private let store: String
-    private let contents: ReplayStoreContents
+    let figures: VerifyFigures
+    let invocation: BenchVerifyCommand.Invocation
+    let corpus: TokenCorpus
+    let keys: KeyRing
+    let contents: ReplayStoreContents
 
-    init(
-        _ figures: VerifyFigures, of invocation: BenchVerifyCommand.Invocation, corpus: TokenCorpus, keys: KeyRing,
-        contents: ReplayStoreContents
-    ) {
-        (measured, self.keys, self.contents) = (figures, keys, contents)
-        (group, tokens, tokenSize) = (invocation.load.group, corpus.items.count, corpus.averageSize)
-        store = invocation.replays.kind
-    }
+    private var group: Int { invocation.load.group }
 
-    private var bits: String { Set(keys.keys.map(\.bits)).sorted().map { "RSA-\($0)" }.joined(separator: ", ") }
-
-    /// The bytes per live token; `nil` if the store does not know its size or has fewer than 1000 live tokens.
+    /// The bytes of a live token; `nil` if the store does not know its size or has fewer than 1000 live tokens.
     private var bytesPerLiveToken: Double? {
         contents.bytes.flatMap { contents.entries < 1000 ? nil : Double($0) / Double(contents.entries) }
     }
 
-    var setting: String {
-        let threads = Figure.count(measured.threads, "thread")
+    private var setting: String {
+        let bits = Set(keys.keys.map(\.bits)).sorted().map { "RSA-\($0)" }.joined(separator: ", ")
         let keys = keys.keys.count == 1 ? bits : "\(bits), \(keys.keys.count) keys"
-        return "\(threads), groups of \(group), \(keys), \(Figure.count(tokens)) tokens of "
-            + "\(Figure.count(tokenSize)) bytes, replay store \(store)"
+        return "\(Figure.count(figures.threads, "thread")), groups of \(group), \(keys), "
+            + "\(Figure.count(corpus.items.count)) tokens of \(Figure.count(corpus.averageSize)) bytes, "
+            + "replay store \(invocation.replays.kind)"
     }
 
-    /// What verifies the signatures of the report's groups.
-    private var engine: String {
-        group == 1 ? "one RSA signature after the other, by libcrypto (groups of one)" : SignatureEngine.description
+    var report: LoadReport {
+        var report = LoadReport(title: "Verification", setting: setting)
+        report.add(condition: "threads", .number(Double(figures.threads)))
+        report.add(condition: "group", .number(Double(group)))
+        report.add(condition: "replays", .text(invocation.replays.kind))
+        report.add(member: "keyBits", .list(keys.keys.map { .number(Double($0.bits)) }))
+        report.add(member: "tokens", .number(Double(corpus.items.count)))
+        report.add(member: "tokenBytes", .number(Double(corpus.averageSize)))
+        report.add(member: "engine", .text(group == 1 ? "libcrypto" : SignatureEngine.name))
+        addRates(to: &report)
+        report.add(figures.processor)
+        report.add("latency", .latency(figures.latency, "latencyNanoseconds"))
+        let stages = figures.stages.map { ($0.stage.rawValue, $0.nanoseconds) }
+        report.add(
+            "stages",
+            stages.map { ReportFigure("\($0) #", ["stageNanoseconds", $0], $1, .nanoseconds, better: .lower) })
+        report.add(
+            "codes",
+            figures.codes.sorted { $0.key.number < $1.key.number }.map { code, count in
+                ReportFigure("\(code.rawValue) #", "codes", code.rawValue, count: count)
+            })
+        addMemory(to: &report)
+        addPlots(to: &report, stages)
+        return report
     }
 
-    var lines: [String] {
-        let rate = "\(Figure.count(measured.verificationsPerSecond)) a second"
-        var lines = [setting, "verifications   \(Style.strong(rate)), \(Figure.count(measured.verifications)) in all"]
-        if let bare = measured.bareSignaturesPerSecond, let ratio = measured.ratio {
-            lines.append(
-                "libcrypto       \(Figure.count(bare)) bare RSA verifications a second, same threads and key")
-            lines.append("ratio           \(Style.strong(Figure.decimal(ratio, places: 3))) times as many tokens")
-        }
-        lines.append("engine          " + engine)
-        lines.append("latency         " + LatencySummary(measured.latency).line)
-        lines.append(
-            "stages          " + stages.map { "\($0) \(Figure.time(nanoseconds: $1))" }.joined(separator: "  "))
-        lines.append("codes           " + codes.map { "\($0) \(Figure.count($1))" }.joined(separator: "  "))
-        let each = bytesPerLiveToken.map { ", \(Figure.decimal($0, places: 1)) bytes each" } ?? ""
-        lines.append("live tokens     \(Figure.count(contents.entries))\(each)")
-        let growth = measured.after.resident - measured.before.resident
-        lines.append(
-            "resident        \(Figure.mebibytes(measured.after.resident)), grown by \(Figure.mebibytes(growth))")
-        return lines
-    }
-
-    private var stages: [(String, Double)] { measured.stages.map { ($0.stage.rawValue, $0.nanoseconds) } }
-
-    private var codes: [(String, Int)] {
-        measured.codes.sorted { $0.key.number < $1.key.number }.map { ($0.key.rawValue, $0.value) }
-    }
-
-    var object: Object { Object(self) }
-
-    struct Object: Encodable {
-        struct Memory: Encodable {
-            let residentBytes: Int
-            let residentGrowthBytes: Int
-            let anonymousGrowthBytes: Int
-        }
-
-        let threads: Int
-        let group: Int
-        let keyBits: [Int]
-        let tokens: Int
-        let tokenBytes: Int
-        let replays: String
-        let engine: String
-        let verifications: Int
-        let verificationsPerSecond: Double
-        let bareSignaturesPerSecond: Double?
-        let ratio: Double?
-        let latencyNanoseconds: [String: UInt64]
-        let stageNanoseconds: [String: Double]
-        let codes: [String: Int]
-        let liveTokens: Int
-        let storeBytes: Int?
-        let memory: Memory
-
-        fileprivate init(_ report: VerifyReport) {
-            let figures = report.measured
-            (threads, group, tokens, tokenBytes) = (figures.threads, report.group, report.tokens, report.tokenSize)
-            keyBits = report.keys.keys.map(\.bits)
-            (replays, engine) = (report.store, report.group == 1 ? "libcrypto" : SignatureEngine.name)
-            (verifications, verificationsPerSecond) = (figures.verifications, figures.verificationsPerSecond)
-            (bareSignaturesPerSecond, ratio) = (figures.bareSignaturesPerSecond, figures.ratio)
-            latencyNanoseconds = LatencySummary(figures.latency).object
-            stageNanoseconds = Dictionary(uniqueKeysWithValues: report.stages)
-            codes = Dictionary(uniqueKeysWithValues: report.codes)
-            (liveTokens, storeBytes) = (report.contents.entries, report.contents.bytes)
-            memory = Memory(
-                residentBytes: figures.after.resident,
-                residentGrowthBytes: figures.after.resident - figures.before.resident,
-                anonymousGrowthBytes: figures.after.anonymous - figures.before.anonymous)
-        }
-    }
-
-    var conditions: [(name: String, value: String?)] {
-        [("threads", Figure.count(measured.threads)), ("group", Figure.count(group)), ("replays", printable(store))]
-    }
-
-    var figures: [ReportFigure] {
-        func rate(_ name: String, _ key: String, _ value: Double?, places: Int = 0) -> [ReportFigure] {
-            value.map { value in
-                [
-                    ReportFigure(name: name, key: [key], value: value) {
-                        places == 0 ? Figure.count($0) : Figure.decimal($0, places: places)
-                    }
-                ]
-            } ?? []
-        }
-        return rate("verifications a second", Self.mainFigure, measured.verificationsPerSecond)
-            + rate("bare RSA operations a second", "bareSignaturesPerSecond", measured.bareSignaturesPerSecond)
-            + rate("ratio of the two", "ratio", measured.ratio, places: 3) + LatencySummary(measured.latency).figures
-            + [
+    private func addRates(to report: inout LoadReport) {
+        report.add(
+            "verifications",
+            [
+                ReportFigure("# a second", [Self.mainFigure], figures.verificationsPerSecond, better: .higher),
                 ReportFigure(
-                    name: "resident", key: ["memory", "residentBytes"], value: Double(measured.after.resident)
-                ) { Figure.mebibytes(Int($0)) }
-            ]
+                    "# a second of a processor", ["verificationsPerProcessorSecond"],
+                    figures.verificationsPerProcessorSecond, better: .higher),
+                ReportFigure("# in all", "verifications", count: figures.verifications),
+            ])
+        report.add("turns", .spread(ofTurns: figures.turns.map(\.verificationsPerSecond)))
+        report.add(
+            "libcrypto",
+            [
+                ReportFigure(
+                    "# bare RSA operations a second, same threads and key", ["bareSignaturesPerSecond"],
+                    figures.bareSignaturesPerSecond, better: .higher, named: "bare RSA operations a second")
+            ])
+        report.add(
+            "ratio",
+            [
+                ReportFigure(
+                    "# times as many tokens", ["ratio"], figures.ratio, .decimal(3), better: .higher,
+                    named: "ratio of the two")
+            ])
+        report.add(
+            "engine",
+            words: group == 1
+                ? "one RSA signature after the other, by libcrypto (groups of one)" : SignatureEngine.description)
     }
 
-    var results: [(name: String, value: String)] {
-        [
-            ("engine", group == 1 ? "libcrypto" : SignatureEngine.name),
-            ("live tokens", Figure.count(contents.entries)),
-            ("bytes a live token", bytesPerLiveToken.map { Figure.decimal($0, places: 1) } ?? "–"),
-        ] + codes.map { ($0, Figure.count($1)) }
-    }
-
-    func addPlots(to page: inout ReportPage) {
-        page.add(
-            latency: measured.latency, of: group == 1 ? "verification" : "call",
-            title: "How long \(group == 1 ? "a verification" : "a call for \(group) tokens") takes")
-        let turnSeconds = measured.seconds / Double(max(1, measured.turns.count))
-        var series: [LinePlot.Series] = [("verifications a second", measured.turns.map(\.verificationsPerSecond))]
-        if measured.bareSignaturesPerSecond != nil {
-            series.append(("bare RSA operations a second", measured.turns.map(\.bareSignaturesPerSecond)))
+    private func addMemory(to report: inout LoadReport) {
+        report.add(
+            "live tokens",
+            [
+                ReportFigure("#", "liveTokens", count: contents.entries),
+                ReportFigure(
+                    "# bytes each", ["bytesPerLiveToken"], bytesPerLiveToken, .decimal(1), better: .lower,
+                    named: "bytes of a live token"),
+                ReportFigure("# of store", ["storeBytes"], contents.bytes.map { Double($0) }, .bytes),
+            ])
+        let (before, after) = (figures.before, figures.after)
+        func memory(_ words: String, _ name: String, _ bytes: Int, better: ReportFigure.Better? = nil) -> ReportFigure?
+        {
+            ReportFigure(words, ["memory", name], Double(bytes), .bytes, better: better)
         }
-        page.add(LinePlot(series: series, turnSeconds: turnSeconds) { Figure.axis($0) }, title: "Rates over time")
-        page.add(latencies: measured.turns.map(\.latency), turnSeconds: turnSeconds)
-        page.add(parts: stages, title: "Where the time of one token goes")
+        report.add(
+            "resident",
+            [
+                memory("#", "residentBytes", after.resident, better: .lower),
+                memory("grown by #", "residentGrowthBytes", after.resident - before.resident),
+                memory("heap and stacks by #", "anonymousGrowthBytes", after.anonymous - before.anonymous),
+            ])
+    }
+
+    private func addPlots(to report: inout LoadReport, _ stages: [(String, Double)]) {
+        report.add(
+            latency: figures.latency, of: group == 1 ? "verification" : "call",
+            title: "How long \(group == 1 ? "a verification" : "a call for \(group) tokens") takes")
+        let turnSeconds = figures.seconds / Double(max(1, figures.turns.count))
+        var series = [("verifications a second", figures.turns.map { Double?($0.verificationsPerSecond) })]
+        if figures.bareSignaturesPerSecond != nil {
+            series.append(("bare RSA operations a second", figures.turns.map(\.bareSignaturesPerSecond)))
+        }
+        report.add(series, turnSeconds: turnSeconds, title: "Rates over time")
+        report.add(latencies: figures.turns.map(\.latency), turnSeconds: turnSeconds)
+        report.add(parts: stages, title: "Where the time of one token goes")
     }
 }

@@ -130,7 +130,7 @@ struct CrowdRunTests {
         #expect(outcome.output.contains("20 of 20 stories ended otherwise than expected"))
         #expect(
             outcome.output.contains(
-                "play VALID_TOKEN × 1; seen login logged in × 1, login logged out × 1, play INVALID_RESOURCE_ID × 1"))
+                "plain, 20 times, first device 0: play INVALID_RESOURCE_ID × 1 instead of play VALID_TOKEN × 1"))
     }
 
     @Test("without a gate the crowd does not run, and a wrong option is a usage error")

@@ -19,24 +19,28 @@ struct CrowdTallyTests {
     @Test("what happens as expected is no disagreement")
     func agreement() {
         let tally = tally(["TOKEN_ALREADY_USED", "VALID_TOKEN"])
-        #expect(tally.isAsExpected && tally.examples.isEmpty && tally.devices == 1)
+        #expect(tally.isAsExpected && tally.differences.isEmpty && tally.devices == 1)
         #expect(tally.rows.allSatisfy { $0.expected == 1 && $0.seen == 1 } && tally.rows.count == 4)
     }
 
     @Test(
         "a second acceptance, a missing answer, another code and one too many disagree",
         arguments: [
-            ["VALID_TOKEN", "VALID_TOKEN"], ["VALID_TOKEN"], [], ["VALID_TOKEN", "TOKEN_EXPIRED"],
-            ["VALID_TOKEN", "TOKEN_ALREADY_USED", "TOKEN_ALREADY_USED"], ["TOKEN_ALREADY_USED", "TOKEN_ALREADY_USED"],
+            (["VALID_TOKEN", "VALID_TOKEN"], "play VALID_TOKEN × 1 instead of play TOKEN_ALREADY_USED × 1"),
+            (["VALID_TOKEN"], "play TOKEN_ALREADY_USED × 1 did not happen"),
+            ([], "play TOKEN_ALREADY_USED × 1, play VALID_TOKEN × 1 did not happen"),
+            (["VALID_TOKEN", "TOKEN_EXPIRED"], "play TOKEN_EXPIRED × 1 instead of play TOKEN_ALREADY_USED × 1"),
+            (["VALID_TOKEN", "TOKEN_ALREADY_USED", "TOKEN_ALREADY_USED"], "play TOKEN_ALREADY_USED × 1 happened too"),
+            (
+                ["TOKEN_ALREADY_USED", "TOKEN_ALREADY_USED"],
+                "play TOKEN_ALREADY_USED × 1 instead of play VALID_TOKEN × 1"
+            ),
         ])
-    func disagreement(plays: [String]) throws {
+    func disagreement(plays: [String], text: String) throws {
         let tally = tally(plays)
         #expect(!tally.isAsExpected && tally.disagreeing == 1)
-        let example = try #require(tally.examples.first)
-        #expect(example.device == 3 && example.seen != example.expected)
-        #expect(
-            example.expected.text
-                == "login logged in × 1, login logged out × 1, play TOKEN_ALREADY_USED × 1, play VALID_TOKEN × 1")
+        let kind = try #require(tally.differences.first)
+        #expect(kind.device == 3 && kind.parties == 1 && kind.difference.text == text)
     }
 
     @Test("a token that is accepted twice is an alarm of its own")
@@ -50,7 +54,15 @@ struct CrowdTallyTests {
         var sum = tally(["VALID_TOKEN", "VALID_TOKEN"])
         sum.add(tally(["TOKEN_ALREADY_USED", "TOKEN_ALREADY_USED"]))
         #expect(sum.rows.allSatisfy { $0.expected == $0.seen })
-        #expect(sum.disagreeing == 2 && sum.examples.count == 2 && sum.devices == 2)
+        #expect(sum.disagreeing == 2 && sum.differences.count == 2 && sum.devices == 2)
+    }
+
+    @Test("parties that are wrong in the same way are one kind, those of most parties first")
+    func kinds() {
+        var sum = tally(["TOKEN_EXPIRED"])
+        for _ in 0..<2 { sum.add(tally(["VALID_TOKEN"])) }
+        #expect(sum.differences.map(\.parties) == [2, 1])
+        #expect(sum.differences[0].difference.text == "play TOKEN_ALREADY_USED × 1 did not happen")
     }
 
     @Test("of a stolen token, the rows too tell who is accepted")

@@ -1,0 +1,129 @@
+internal import Basics
+internal import CommandShell
+internal import LoadTest
+
+/// The latency that a rate must not exceed, such as `p99=10ms`.
+struct LatencyGoal {
+    static let form =
+        "QUANTILE=TIME, for example p99=10ms; QUANTILE is p50, p90, p99 or p99.9, TIME ends in us, ms or s"
+
+    let name: String
+    let part: Double
+    let nanoseconds: UInt64
+
+    init?(_ text: String) {
+        let quantiles = ["p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999]
+        let sides = text.split(separator: "=", omittingEmptySubsequences: false)
+        guard sides.count == 2, let part = quantiles[String(sides[0])] else { return nil }
+        let digits = sides[1].prefix { $0.isASCII && $0.isNumber }
+        let units: [Substring: UInt64] = ["us": 1000, "ms": 1_000_000, "s": 1_000_000_000]
+        guard let number = UInt64(digits), (1...60_000_000).contains(number),
+            let unit = units[sides[1].dropFirst(digits.count)]
+        else { return nil }
+        (name, self.part, nanoseconds) = (String(sides[0]), part, number * unit)
+    }
+
+    var text: String { "\(name) within \(Figure.shortTime(nanoseconds: Double(nanoseconds)))" }
+}
+
+/// Finds the highest rate at which a gate keeps a latency: it doubles the rate until the gate does not, and halves the interval
+/// then.
+struct RateSearch {
+    static let mainFigure = "highestRate"
+    private static let firstRate = 250.0
+    private static let highestRate = 1_000_000.0
+    /// The rates that are tried between the last that was kept and the first that was not.
+    private static let halvings = 4
+
+    private struct Step {
+        let rate: Double
+        let gate: GateReport
+        let isKept: Bool
+    }
+
+    private let goal: LatencyGoal
+    private let invocation: BenchGateCommand.Invocation
+    private var steps: [Step] = []
+    /// Why no higher rate was tried; `nil` if the gate did not keep one.
+    private var limit: String?
+
+    init(_ goal: LatencyGoal, _ invocation: BenchGateCommand.Invocation) {
+        (self.goal, self.invocation) = (goal, invocation)
+    }
+
+    /// - Returns: Whether the gate kept some rate.
+    mutating func run(_ gate: GateRun) throws(CommandError) -> Bool {
+        var (kept, missed) = (0.0, Double?.none)
+        var (rate, halvings) = (Self.firstRate, 0)
+        while rate <= Self.highestRate, halvings <= Self.halvings, limit == nil {
+            guard let isKept = try step(gate, at: rate) else { break }
+            if isKept { kept = rate } else { missed = rate }
+            guard let missed else {
+                rate *= 2
+                continue
+            }
+            halvings += 1
+            rate = ((kept + missed) / 2).rounded()
+        }
+        steps.sort { $0.rate < $1.rate }
+        return kept > 0
+    }
+
+    /// Loads the gate at a rate; `nil` if that rate cannot be sent.
+    private mutating func step(_ gate: GateRun, at rate: Double) throws(CommandError) -> Bool? {
+        let measured: GateReport
+        do { measured = try gate.load(at: rate, signsAhead: true) } catch {
+            guard !steps.isEmpty else { throw error }
+            limit = "no higher rate was tried: \(error)"
+            return nil
+        }
+        let figures = measured.figures
+        let isComplete = measured.isAsExpected && figures.ranOutAfter == nil
+        let isKept = isComplete && figures.latency.quantile(goal.part) <= goal.nanoseconds
+        steps.append(Step(rate: rate, gate: measured, isKept: isKept))
+        if Interruption.isRequested { limit = "interrupted" }
+        if figures.busyPart >= GateReport.busy {
+            limit =
+                "this load is the limit: its thread was busy \(Figure.decimal(figures.busyPart * 100, places: 0)) % of the time"
+        }
+        return isKept
+    }
+
+    var report: LoadReport {
+        let best = steps.last { $0.isKept }
+        let seconds = Figure.decimal(invocation.load.seconds, places: 0)
+        var report = LoadReport(
+            title: "Gate, rate by rate",
+            setting:
+                "\(invocation.url), \(Figure.count(invocation.load.connections, "connection")), \(seconds) s at each rate",
+            target: goal.text)
+        report.add(condition: "goal", .text(goal.text))
+        report.add(condition: "endpoint", .text(invocation.asked.question.endpoint.rawValue))
+        report.add(condition: "connections", .number(Double(invocation.load.connections)))
+        report.add(
+            "highest rate",
+            [
+                ReportFigure("# a second, with \(goal.text)", [Self.mainFigure], best?.rate ?? 0, better: .higher),
+                ReportFigure(
+                    "# a second of a processor of the gate", ["answersPerProcessorSecond"],
+                    best?.gate.answersPerProcessorSecond, better: .higher),
+            ])
+        report.add(notice: limit, .doubt)
+        report.add(steps.reduce(into: ProcessorTime()) { $0.add($1.gate.figures.processor) })
+        report.add(.init("Steps", head: ["p50", "p99", "p99.9", "not sent", "kept"], steps.map(row)))
+        report.add(latencies: steps.map(\.gate.figures.latency), atRates: steps.map(\.rate))
+        return report
+    }
+
+    private func row(_ step: Step) -> LoadReport.Table.Row {
+        let (latency, key) = (step.gate.figures.latency, ["steps", Figure.decimal(step.rate, places: 0)])
+        func time(_ name: String, _ part: Double) -> ReportFigure? {
+            ReportFigure("#", key + [name], Double(latency.quantile(part)), .nanoseconds)
+        }
+        let isKept = ReportFigure("#", key + ["isKept"], step.isKept ? 1 : 0, .flag)
+        let unsent = ReportFigure("#", key + ["unsent"], Double(step.gate.figures.unsent))
+        return .init(
+            Figure.count(step.rate), [time("p50", 0.5), time("p99", 0.99), time("p99.9", 0.999), unsent, isKept],
+            isFault: !step.isKept)
+    }
+}
