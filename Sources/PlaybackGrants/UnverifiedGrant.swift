@@ -29,10 +29,10 @@ package struct UnverifiedGrant: Sendable {
         guard text.utf8.count <= Self.sizeLimit else { return nil }
         let captured = CapturedGrant(text)
         for kind in GrantKind.all {
-            let grant = captured.grant(of: kind.scheme, named: name)
-            guard let contents = kind.scheme.contents(of: grant.value) else { continue }
+            let grant = captured.grant(of: kind, named: name)
+            guard let contents = kind.contents(grant.value) else { continue }
             (self.kind, self.contents, self.name) = (
-                kind.name, contents, kind.scheme.check(grant, of: captured, named: name)
+                kind.name, contents, kind.check(grant, of: captured, named: name)
             )
             return
         }

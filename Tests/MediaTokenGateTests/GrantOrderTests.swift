@@ -23,10 +23,10 @@ struct GrantOrderTests {
 
     /// Grants of a route at `/a`; CloudFront's are signed with ECDSA, so that no two signatures are the same.
     private func grants(
-        _ kind: any GrantScheme.Type, _ delivery: GrantDelivery = .query, validity: Int64 = 14_400
+        _ kind: GrantKind, _ delivery: GrantDelivery = .query, validity: Int64 = 14_400
     ) throws -> RouteGrant {
-        var maker = GrantSettings(GrantKind(kind))
-        maker.keyFiles = [directory.path + (kind.kind == "cloudfront" ? "/ec.pem" : "/key")]
+        var maker = GrantSettings(kind)
+        maker.keyFiles = [directory.path + (kind.name == "cloudfront" ? "/ec.pem" : "/key")]
         maker.values["key-pair-id"] = "K1"
         var settings = RouteGrantSettings(maker, scope: "/a")
         (settings.delivery, settings.validity) = (delivery, .seconds(validity))
@@ -49,7 +49,7 @@ struct GrantOrderTests {
             return try order(grants, path).outcome(identifier: Self.identifier, firstUse: time, at: time).get().grant
         }
         for delivery in [GrantDelivery.cookie, .query] {
-            let grants = try grants(CloudFrontGrant.self, delivery)
+            let grants = try grants(CloudFrontGrant.kind, delivery)
             let (order, late) = (try order(grants, "/a/1"), Timestamp(milliseconds: 1_000_999))
             #expect(order.isCostly && order.recent(firstUse: late) == nil)
             let first = try made(grants, "/a/1", 1000)
@@ -60,23 +60,23 @@ struct GrantOrderTests {
             for number in 0..<300 { _ = try made(grants, "/a/\(number)", 2000 + Int64(number)) }
             #expect(try made(grants, "/a/1", 1000) != first)
         }
-        let (links, tokens) = (try grants(SecureLink.self), try grants(AkamaiToken.self))
+        let (links, tokens) = (try grants(SecureLink.kind), try grants(AkamaiToken.kind))
         #expect(try made(links, "/a/1", 1000) == made(links, "/a/1?x=1", 1000))
         #expect(try made(links, "/a/1", 1000) != made(links, "/a/2", 1000))
         #expect(try made(tokens, "/a/1", 1000) == made(tokens, "/a/2", 1000))
         #expect(try made(tokens, "/a/1", 1000) != made(tokens, "/a/1", 1001))
-        let own = try grants(CommonAccessToken.self)
+        let own = try grants(CommonAccessToken.kind)
         #expect(try made(own, "/a/1", 1000) != made(own, "/a/1", 1000))
     }
 
     @Test("a grant for all below a URL is one that opens a path; one for all of the route needs a single host")
     func all() throws {
         let url = try #require(StreamURL("https://d.example/a/b"))
-        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(for: .allBelow(url), at: .now) }
-        #expect(throws: Never.self) { try grants(AkamaiToken.self).order(for: .allOf(path: "/a", hosts: []), at: .now) }
+        #expect(throws: Never.self) { try grants(AkamaiToken.kind).order(for: .allBelow(url), at: .now) }
+        #expect(throws: Never.self) { try grants(AkamaiToken.kind).order(for: .allOf(path: "/a", hosts: []), at: .now) }
         for action in [
-            { try grants(SecureLink.self).order(for: .allBelow(url), at: .now) },
-            { try grants(SecureLink.self).order(for: .allOf(path: "/a", hosts: []), at: .now) },
+            { try grants(SecureLink.kind).order(for: .allBelow(url), at: .now) },
+            { try grants(SecureLink.kind).order(for: .allOf(path: "/a", hosts: []), at: .now) },
         ] {
             let error = #expect(throws: GrantError.self) { try action() }
             #expect(error?.reason.contains("for one URL") == true)
@@ -85,7 +85,7 @@ struct GrantOrderTests {
 
     @Test("the cookies of a shared grant end with it, also for a client that asks again later")
     func later() throws {
-        let order = try order(try grants(CloudFrontGrant.self, .cookie, validity: 600), "/a/1")
+        let order = try order(try grants(CloudFrontGrant.kind, .cookie, validity: 600), "/a/1")
         let made = try order.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000)).get()
         func ages(at second: Int64) -> [Int?] {
             var answer = HTTPAnswer(200)
@@ -100,7 +100,7 @@ struct GrantOrderTests {
     func signedOnce() throws {
         let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 2))
         let grants = LoopGrants(signing, on: loop)
-        let order = try order(try self.grants(CloudFrontGrant.self), "/a/1")
+        let order = try order(try self.grants(CloudFrontGrant.kind), "/a/1")
         let thread = pthread_self()
         var made: [Grant] = []
         // Both threads are busy until all have asked, however fast a signature is made.
@@ -121,7 +121,7 @@ struct GrantOrderTests {
         }
         #expect(recent.grant == made[0])
         // A grant that is not costly is made at once.
-        let own = try self.order(try self.grants(CommonAccessToken.self), "/a/1")
+        let own = try self.order(try self.grants(CommonAccessToken.kind), "/a/1")
         #expect(grants.make(own, identifier: Self.identifier, firstUse: Self.second(1000)) != nil)
     }
 
@@ -141,9 +141,9 @@ struct GrantOrderTests {
     func signingIsFull() throws {
         let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
         let grants = LoopGrants(signing, on: loop)
-        let signed = try self.grants(CloudFrontGrant.self)
+        let signed = try self.grants(CloudFrontGrant.kind)
         let (hot, other) = (try order(signed, "/a/1"), try order(signed, "/a/2"))
-        let own = try order(try self.grants(CommonAccessToken.self), "/a/1")
+        let own = try order(try self.grants(CommonAccessToken.kind), "/a/1")
         _ = hot.outcome(identifier: [], firstUse: Self.second(1000), at: Self.second(1000))
         let (gate, done) = (hold(signing), Semaphore())
         for _ in 1..<GrantSigning.capacity { #expect(signing.perform {}) }
@@ -162,7 +162,7 @@ struct GrantOrderTests {
     func retries() throws {
         let (loop, signing) = (try EventLoop(), GrantSigning(mostThreads: 1))
         let grants = LoopGrants(signing, on: loop)
-        let signed = try self.grants(CloudFrontGrant.self)
+        let signed = try self.grants(CloudFrontGrant.kind)
         let gate = hold(signing)
         var (finished, failures) = ([Int](), 0)
         func ask(_ number: Int, isRetry: Bool) throws {

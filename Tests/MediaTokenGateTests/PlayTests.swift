@@ -357,7 +357,7 @@ struct PlayTests {
             ("/vod", good, "scope: is '/vod'; expected a path at or below /live"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
-            var maker = GrantSettings(GrantKind(CommonAccessToken.self))
+            var maker = GrantSettings(CommonAccessToken.kind)
             maker.keyFiles = [file]
             let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
@@ -373,7 +373,7 @@ struct PlayTests {
     @Test("a route with a comma in its path hands out Akamai tokens by query, and none by cookie")
     func comma() throws {
         let path = "/i/film_,500,1000,.mp4.csmil"
-        var maker = GrantSettings(GrantKind(AkamaiToken.self))
+        var maker = GrantSettings(AkamaiToken.kind)
         maker.keyFiles = [directory.path + "/key"]
         var settings = RouteGrantSettings(maker, scope: path)
         let grant = try RouteGrant(settings, hosts: [])
@@ -395,10 +395,9 @@ struct PlayTests {
     func beyond() throws {
         let key = directory.path + "/key"
         func problem(
-            _ scheme: any GrantScheme.Type, other: String = "/live/premium",
+            _ kind: GrantKind, other: String = "/live/premium",
             _ change: (inout RouteGrantSettings) -> Void = { _ in }
         ) throws -> String? {
-            let kind = GrantKind(scheme)
             var maker = GrantSettings(kind)
             maker.keyFiles = [kind.name == "cloudfront" ? directory.path + "/key.pem" : key]
             maker.values["key-pair-id"] = "K1"
@@ -416,26 +415,26 @@ struct PlayTests {
             }
         }
         let tooMuch = "scope: is '/live', and so opens /live/premium too"
-        #expect(try problem(AkamaiToken.self)?.hasPrefix(tooMuch) == true)
-        #expect(try problem(AkamaiToken.self) { $0.scope = "/live/free" } == nil)
-        #expect(try problem(CloudFrontGrant.self) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
-        #expect(try problem(CloudFrontGrant.self) == nil)
-        #expect(try problem(CloudFrontGrant.self) { $0.origins = [] }?.hasPrefix("origins: is missing") == true)
-        #expect(try problem(CommonAccessToken.self) == nil, "the gate itself knows the nearer route")
+        #expect(try problem(AkamaiToken.kind)?.hasPrefix(tooMuch) == true)
+        #expect(try problem(AkamaiToken.kind) { $0.scope = "/live/free" } == nil)
+        #expect(try problem(CloudFrontGrant.kind) { $0.delivery = .cookie }?.hasPrefix(tooMuch) == true)
+        #expect(try problem(CloudFrontGrant.kind) == nil)
+        #expect(try problem(CloudFrontGrant.kind) { $0.origins = [] }?.hasPrefix("origins: is missing") == true)
+        #expect(try problem(CommonAccessToken.kind) == nil, "the gate itself knows the nearer route")
         for kind in GrantKind.all {
-            let inside = try problem(kind.scheme) { $0.scope = "/live/premium/a" }
+            let inside = try problem(kind) { $0.scope = "/live/premium/a" }
             #expect(inside?.contains("so opens /live/premium too") == true, "\(kind)")
             #expect(
-                try problem(kind.scheme) { $0.scope = "/live/premium" } != nil
-                    && problem(kind.scheme) { $0.scope = "/live/pre" } == nil)
+                try problem(kind) { $0.scope = "/live/premium" } != nil
+                    && problem(kind) { $0.scope = "/live/pre" } == nil)
         }
         // An origin that takes capitals for small letters serves both.
-        #expect(try problem(AkamaiToken.self, other: "/LIVE/premium")?.contains("so opens /LIVE/premium too") == true)
-        #expect(try problem(AkamaiToken.self, other: "/live./a")?.contains("so opens /live./a too") == true)
-        #expect(try problem(AkamaiToken.self, other: "/l%C3%ADve/a") == nil)
-        #expect(try problem(SecureLink.self) == nil)
-        #expect(try problem(SecureLink.self) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
-        let everything = try problem(SecureLink.self) { $0.maker.values["expression"] = "$secure_link_expires $secret" }
+        #expect(try problem(AkamaiToken.kind, other: "/LIVE/premium")?.contains("so opens /LIVE/premium too") == true)
+        #expect(try problem(AkamaiToken.kind, other: "/live./a")?.contains("so opens /live./a too") == true)
+        #expect(try problem(AkamaiToken.kind, other: "/l%C3%ADve/a") == nil)
+        #expect(try problem(SecureLink.kind) == nil)
+        #expect(try problem(SecureLink.kind) { $0.delivery = .cookie }?.hasPrefix("delivery: is cookie") == true)
+        let everything = try problem(SecureLink.kind) { $0.maker.values["expression"] = "$secure_link_expires $secret" }
         #expect(everything?.hasPrefix("expression: has no $uri") == true)
     }
 

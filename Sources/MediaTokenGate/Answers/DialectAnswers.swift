@@ -51,7 +51,7 @@ package final class DialectAnswers: Sendable {
         let wanted = accepted.template.placeholders.intersection([.token, .url])
         guard let name = wanted.map(\.rawValue).min() else { return nil }
         guard let grant else { return "has {\(name)}, and the route has no grant; expected one" }
-        if wanted.contains(.token), !grant.settings.maker.kind.scheme.hasOneField {
+        if wanted.contains(.token), !grant.settings.maker.kind.hasOneField {
             return "has {token}, and a grant of the route has several fields; expected {url}"
         }
         return wanted.contains(.url) && !namesStream ? "has {url}, and no stream is named; expected {token}" : nil

@@ -19,7 +19,7 @@ package struct GrantSettings: Sendable, Equatable {
 
     /// What rules out the number of keys or of their IDs; `nil` if nothing does.
     package var keyProblem: GrantError? {
-        let takesSeveral = kind.scheme.takesSeveralKeys
+        let takesSeveral = kind.takesSeveralKeys
         guard takesSeveral || keyFiles.count < 2 else {
             return GrantError(
                 "key-file",
@@ -57,7 +57,7 @@ package struct GrantSettings: Sendable, Equatable {
 
     /// The name of the setting that refers to a further secret file, with the path of this file, if it is given.
     private var otherSecrets: [(name: String, path: String)] {
-        kind.scheme.secretFile.flatMap { name in values[name].map { [(name, $0)] } } ?? []
+        kind.secretFile.flatMap { name in values[name].map { [(name, $0)] } } ?? []
     }
 
     /// Reads the grant keys and the other secrets.
@@ -91,7 +91,7 @@ package struct GrantSettings: Sendable, Equatable {
     ) throws(GrantError) -> any GrantScheme {
         var values = values
         values.keys = keys
-        do throws(GrantError) { return try kind.scheme.init(values) } catch {
+        do throws(GrantError) { return try kind.scheme(values) } catch {
             guard error.field == "key" else { throw error }
             throw GrantError(setting, "\(printable(place, limit: 300)) \(error.reason)")
         }

@@ -25,7 +25,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
 
     package init(_ maker: GrantSettings, scope: String) {
         (self.maker, self.scope) = (maker, scope)
-        delivery = maker.kind.scheme.defaultDelivery
+        delivery = maker.kind.defaultDelivery
     }
 }
 
@@ -85,7 +85,7 @@ package final class RouteGrant: Sendable {
         grants = try scheme.grants(for: route, settings.maker.values)
         verifier = grants.verifier as? GrantVerifier
         // Unreached: Refuses a configuration without origins when the gate starts; the properties' routes have two.
-        if settings.maker.kind.scheme.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
+        if settings.maker.kind.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
         let validity = settings.validity.components.seconds
         // Unreached: Refuses a configured bound when the gate starts; the properties' are longer than the validity.
         if let end = verifier?.renewsUntil, end <= validity {

@@ -53,7 +53,7 @@ enum RouteGrantReader {
 
     /// All settings of a kind of grant, apart from `kind`.
     private static func table(_ kind: GrantKind) -> SettingsTable<RouteGrantSettings> {
-        SettingsTable(common, kind.scheme.fileSettings.within(\.maker.values))
+        SettingsTable(common, kind.fileSettings.within(\.maker.values))
     }
 
     /// Reads the settings. If there are problems, adds all of them to `route` and returns `nil`.
@@ -71,7 +71,7 @@ enum RouteGrantReader {
         } else if let problem = settings.maker.keyProblem {
             object.refuse(problem.field, problem.reason)
         }
-        if kind.scheme.needsOrigins, !object.wasTaken("origins") {
+        if kind.needsOrigins, !object.wasTaken("origins") {
             let problem = RouteGrant.originsMissing
             object.refuse(problem.field, problem.reason)
         }
@@ -88,13 +88,13 @@ enum RouteGrantReader {
     private static func schema(of kind: GrantKind) -> JSONValue {
         var others: [JSONName: JSONValue] = ["kind": ["const": .text(kind.name)]]
         var table = table(kind)
-        if !kind.scheme.takesSeveralKeys {
+        if !kind.takesSeveralKeys {
             table = SettingsTable(table.settings.filter { $0.name != "key-file" })
             others["key-file"] = .object(
                 SettingForm.text().schema.merging(["description": "File with the grant key"]) { $1 })
         }
         let required =
-            ["kind"] + (kind.scheme.needsOrigins ? ["origins"] : []) + table.settings.filter(\.isRequired).map(\.name)
+            ["kind"] + (kind.needsOrigins ? ["origins"] : []) + table.settings.filter(\.isRequired).map(\.name)
         return table.schema(
             [
                 "required": .list(required.map { .text($0) }),

@@ -63,7 +63,7 @@ package enum SettingsDocuments {
         lines.append("| `kind` | string | \(GrantKind.names) | reload |")
         lines += RouteGrantReader.common.settings.map(row)
         for kind in GrantKind.all {
-            lines += kind.scheme.fileSettings.settings.map {
+            lines += kind.fileSettings.settings.map {
                 "| `\($0.name)` | \($0.form.name) | `\(kind.name)` only: \($0.help) | reload |"
             }
         }
@@ -87,16 +87,16 @@ package enum SettingsDocuments {
     private static func route(_ kind: GrantKind) -> JSONValue {
         var grant = Dictionary(
             uniqueKeysWithValues: RouteGrantReader.common.settings.map { (JSONName($0.name), $0.example) })
-        for setting in kind.scheme.fileSettings.settings { grant[JSONName(setting.name)] = setting.example }
+        for setting in kind.fileSettings.settings { grant[JSONName(setting.name)] = setting.example }
         let path = "/live/\(kind.name)"
         grant["kind"] = .text(kind.name)
         grant["scope"] = .text(path)
-        let files = ["\(kind.name).key"] + (kind.scheme.takesSeveralKeys ? ["\(kind.name)-old.key"] : [])
+        let files = ["\(kind.name).key"] + (kind.takesSeveralKeys ? ["\(kind.name)-old.key"] : [])
         let paths = files.map { JSONValue.text("/etc/media-token/\($0)") }
         grant["key-file"] = paths.count == 1 ? paths[0] : .list(paths)
         grant["key-env"] = nil
-        grant["delivery"] = .text(kind.scheme.defaultDelivery.rawValue)
-        if kind.scheme.defaultDelivery != .cookie { (grant["cookie-domain"], grant["partitioned"]) = (nil, nil) }
+        grant["delivery"] = .text(kind.defaultDelivery.rawValue)
+        if kind.defaultDelivery != .cookie { (grant["cookie-domain"], grant["partitioned"]) = (nil, nil) }
         guard case .object(var route) = RouteDraft.example else { return RouteDraft.example }
         route["path"] = .text(path)
         route["grant"] = .object(grant)

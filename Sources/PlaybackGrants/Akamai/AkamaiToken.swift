@@ -146,10 +146,12 @@ extension AkamaiToken.Digest {
 }
 
 extension AkamaiToken: GrantScheme {
-    package static let kind = "akamai"
-    package static let summary = "Edge Authorization token; --acl or --url"
-    package static let secretFile: String? = "salt-file"
-    package static let settings: [GrantSetting] = [
+    package static let kind = GrantKind(
+        "akamai", "Edge Authorization token; --acl or --url", settings, secretFile: "salt-file", usualName: "hdnts",
+        contents: contents
+    ) { (values) throws(GrantError) in try AkamaiToken(values) }
+
+    private static let settings: [GrantSetting] = [
         .text("salt-file", "FILE", .key, "file with the salt", example: "/etc/media-token/salt-file"),
         .text("url", "URL", .scope, "one URL").only(in: .option),
         .list("acl", "PATH", .scope, "path, with * for anything").only(in: .option),
@@ -165,7 +167,7 @@ extension AkamaiToken: GrantScheme {
         .text("data", "TEXT", .form, "payload").only(in: .option),
     ]
 
-    package init(_ values: GrantValues) throws(GrantError) {
+    init(_ values: GrantValues) throws(GrantError) {
         let digest = values["digest"].flatMap(Digest.init) ?? .sha256
         try self.init(
             key: GrantSecret(hexadecimal: String(decoding: values.key, as: UTF8.self)), digest: digest)
@@ -190,9 +192,7 @@ extension AkamaiToken: GrantScheme {
 }
 
 extension AkamaiToken {
-    package static let usualName: String? = "hdnts"
-
-    package static func contents(of grant: String) -> GrantContents? {
+    private static func contents(of grant: String) -> GrantContents? {
         let sent = try? AkamaiFields(grant)
         guard let fields = sent ?? AkamaiFields(escapedAgain: grant), [32, 40, 64].contains(fields.code.utf8.count)
         else { return nil }

@@ -137,10 +137,12 @@ extension CloudFrontGrant.Digest {
 }
 
 extension CloudFrontGrant: GrantScheme {
-    package static let kind = "cloudfront"
-    package static let summary = "signed URL or cookies; --url, --key-pair-id, and a PEM private key"
-    package static let needsOrigins = true
-    package static let settings: [GrantSetting] = [
+    package static let kind = GrantKind(
+        "cloudfront", "signed URL or cookies; --url, --key-pair-id, and a PEM private key", settings, needsOrigins: true,
+        contents: contents
+    ) { (values) throws(GrantError) in try CloudFrontGrant(values) }
+
+    private static let settings: [GrantSetting] = [
         .text("key-pair-id", "ID", .key, "ID of the public key there", example: "K2JCJMDEHXQW5F").required,
         .text("url", "URL", .scope, "one URL; * in it for anything").only(in: .option),
         .ip,
@@ -148,7 +150,7 @@ extension CloudFrontGrant: GrantScheme {
         .word("digest", .form, "sha256 (default) or sha1", Digest.allCases.map(\.rawValue)),
     ]
 
-    package init(_ values: GrantValues) throws(GrantError) {
+    init(_ values: GrantValues) throws(GrantError) {
         let keyPairID = try values.required("key-pair-id", "the ID that CloudFront gave to the public key")
         try self.init(key: values.key, keyPairID: keyPairID)
         digest = values["digest"].flatMap(Digest.init) ?? digest
@@ -163,7 +165,7 @@ extension CloudFrontGrant: GrantScheme {
 }
 
 extension CloudFrontGrant {
-    package static func contents(of grant: String) -> GrantContents? {
+    private static func contents(of grant: String) -> GrantContents? {
         // The shortest signature is one of ECDSA, in DER.
         guard let fields = try? CloudFrontFields(grant), !fields.pair.isEmpty,
             fields.pair.utf8.allSatisfy(\.isLetterOrDigit),

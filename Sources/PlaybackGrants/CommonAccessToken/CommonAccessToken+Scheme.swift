@@ -2,14 +2,14 @@ package import Basics
 internal import Settings
 
 extension CommonAccessToken: GrantScheme {
-    package static let kind = "cat"
-    package static let summary = "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more"
-    package static let defaultDelivery = GrantDelivery.cookie
-    package static let takesSeveralKeys = true
+    package static let kind = GrantKind(
+        "cat", "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more", settings, usualName: name,
+        defaultDelivery: .cookie, limitsPath: true, takesSeveralKeys: true, contents: contents
+    ) { (values) throws(GrantError) in try CommonAccessToken(values) }
+
     /// The ID of a key that has none in the settings.
     private static let usualKeyID = "media-token"
-    package static let limitsPath = true
-    package static let settings: [GrantSetting] = [
+    private static let settings: [GrantSetting] = [
         .list(
             "key-id", "ID", .key,
             "name of the key in each token; with several keys, one for each (default \(usualKeyID))",
@@ -46,7 +46,7 @@ extension CommonAccessToken: GrantScheme {
         return isMethod ? nil : "is '\(printable(method))'; expected GET, HEAD, …"
     }
 
-    package init(_ values: GrantValues) throws(GrantError) {
+    init(_ values: GrantValues) throws(GrantError) {
         let keyIDs = values.has("key-id") ? values.all("key-id") : [Self.usualKeyID]
         guard keyIDs.count == values.keys.count else {
             throw GrantError("key-id", "has \(keyIDs.count) IDs for \(values.keys.count) keys; expected one for each")
@@ -89,9 +89,7 @@ extension CommonAccessToken: GrantScheme {
 }
 
 extension CommonAccessToken {
-    package static let usualName: String? = name
-
-    package static func contents(of grant: String) -> GrantContents? {
+    private static func contents(of grant: String) -> GrantContents? {
         guard grant.utf8.count <= sizeLimit,
             let bytes = try? Base64.decode(Array(grant.utf8)[...], alphabet: .urlSafe, padding: .forbidden),
             let message = try? COSEMac0(bytes), let value = try? CBORReader.value(of: message.payload),

@@ -36,10 +36,10 @@ package struct CapturedGrant {
     /// The grant of a kind: its only field, or all fields as a query. Other fields in the text are ignored.
     ///
     /// - Parameter name: The name of the only field; `nil` for the first field whose value has the form of the kind.
-    package func grant(of kind: any GrantScheme.Type, named name: String? = nil) -> Field {
+    package func grant(of kind: GrantKind, named name: String? = nil) -> Field {
         guard let usualName = kind.usualName else {
             let texts = fields.map { fields in [true, false].compactMap { joined(fields, isQuery: $0) } } ?? [bare]
-            return Field(name: "", value: texts.first { kind.contents(of: $0) != nil } ?? texts.first ?? "")
+            return Field(name: "", value: texts.first { kind.contents($0) != nil } ?? texts.first ?? "")
         }
         let parts = bare.utf8.split(separator: UInt8(ascii: "&"))
         // A grant of a captured text may have a & in it, and no name.
@@ -47,7 +47,7 @@ package struct CapturedGrant {
         let all = fields ?? parts.map(Self.pairOrValue)
         let named = (whole + all).filter { $0.isNamed(name ?? usualName) }
         let candidates = name == nil || named.isEmpty ? named + whole + all : named
-        if let found = candidates.first(where: { kind.contents(of: $0.value) != nil }) { return found }
+        if let found = candidates.first(where: { kind.contents($0.value) != nil }) { return found }
         // No value has the form: the longest is likely the grant.
         let likely = all.filter { $0.isNamed(name ?? usualName) }
         return (likely.isEmpty ? all : likely).max { $0.value.utf8.count < $1.value.utf8.count }
@@ -105,11 +105,11 @@ package struct CapturedGrant {
     private static func trimmed(_ text: Substring.UTF8View) -> String { String(Substring(text.trimmingBlanks())) }
 }
 
-extension GrantScheme {
+extension GrantKind {
     /// The check of the name under which a grant was sent; `nil` if the CDN reads this field alone, or there is no name.
     ///
     /// - Parameter name: The name that the CDN reads; `nil` if it is not known.
-    package static func check(
+    package func check(
         _ sent: CapturedGrant.Field, of captured: CapturedGrant, named name: String?
     ) -> GrantCheck? {
         guard let usualName else { return nil }

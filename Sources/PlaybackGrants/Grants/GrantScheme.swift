@@ -2,30 +2,66 @@ package import Basics
 package import Settings
 package import StreamPaths
 
-/// The playback grants of one CDN, as the command line and the gate use them: their settings, how they are made, and
-/// how they are checked. To add a CDN, add a folder with a type that conforms, and list the type in `GrantKind.all`.
-package protocol GrantScheme: Sendable {
+/// A kind of playback grants: those of one CDN, as the command line and the gate use them. To add a CDN, add a folder with a type
+/// of such grants and its kind, and list the kind in `GrantKind.all`.
+package struct GrantKind: Sendable, Equatable {
+    /// Creates the grants of a kind from their settings and keys.
+    typealias Opening = @Sendable (GrantValues) throws(GrantError) -> any GrantScheme
+
     /// The kind's name on the command line and in the configuration.
-    static var kind: String { get }
+    package let name: String
     /// The summary of the kind in `--help`.
-    static var summary: String { get }
+    package let summary: String
     /// The kind's settings, in addition to those that all kinds have.
-    static var settings: [GrantSetting] { get }
+    package let settings: [GrantSetting]
     /// The setting that names the file of a further secret, besides those of the keys; `nil` if the kind has none.
-    static var secretFile: String? { get }
-    /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked for.
-    static var limitsPath: Bool { get }
+    package private(set) var secretFile: String?
+    /// The usual name of a grant's only field; `nil` if a grant has several fields.
+    package private(set) var usualName: String?
     /// How a route delivers its grants by default.
-    static var defaultDelivery: GrantDelivery { get }
+    package private(set) var defaultDelivery = GrantDelivery.query
+    /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked for.
+    package private(set) var limitsPath = false
     /// Whether a route must name the origins whose URLs it signs.
-    static var needsOrigins: Bool { get }
+    package private(set) var needsOrigins = false
     /// Whether several keys can be given: the first makes the grants, and each checks those that name it. Where a grant
     /// names no key, one key makes and checks all.
-    static var takesSeveralKeys: Bool { get }
+    package private(set) var takesSeveralKeys = false
+    /// Reads what a grant says without its key, from the value of its only field or all fields as a query; `nil` if the
+    /// text has not the form of the kind.
+    package let contents: @Sendable (_ grant: String) -> GrantContents?
+    private let opening: Opening
 
+    init(
+        _ name: String, _ summary: String, _ settings: [GrantSetting], secretFile: String? = nil,
+        usualName: String? = nil, defaultDelivery: GrantDelivery = .query, limitsPath: Bool = false,
+        needsOrigins: Bool = false, takesSeveralKeys: Bool = false,
+        contents: @escaping @Sendable (String) -> GrantContents?, _ opening: @escaping Opening
+    ) {
+        (self.name, self.summary, self.settings) = (name, summary, settings)
+        (self.secretFile, self.usualName, self.defaultDelivery) = (secretFile, usualName, defaultDelivery)
+        (self.limitsPath, self.needsOrigins) = (limitsPath, needsOrigins)
+        self.takesSeveralKeys = takesSeveralKeys
+        (self.contents, self.opening) = (contents, opening)
+    }
+
+    /// The grants of this kind.
+    ///
     /// - Parameter values: The settings, including the key.
-    init(_ values: GrantValues) throws(GrantError)
+    package func scheme(_ values: GrantValues) throws(GrantError) -> any GrantScheme { try opening(values) }
 
+    /// The settings that a route's configuration may have.
+    package var fileSettings: SettingsTable<GrantValues> {
+        SettingsTable(settings.filter { $0.source ?? .file == .file })
+    }
+
+    package var hasOneField: Bool { usualName != nil }
+
+    package static func == (left: Self, right: Self) -> Bool { left.name.hasSameBytes(as: right.name) }
+}
+
+/// The grants of one kind with their keys: how they are made and checked.
+package protocol GrantScheme: Sendable {
     /// Makes a grant from the options of the command line.
     func grant(_ values: GrantValues, _ period: GrantPeriod, at now: Timestamp) throws(GrantError) -> Grant
 
@@ -37,32 +73,10 @@ package protocol GrantScheme: Sendable {
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the grant.
     func check(_ grant: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck]
 
-    /// The usual name of a grant's only field; `nil` if a grant has several fields.
-    static var usualName: String? { get }
-
-    /// What a grant says, read without its key; `nil` if the text has not the form of the kind.
-    ///
-    /// - Parameter grant: The value of the only field, or all fields as a query.
-    static func contents(of grant: String) -> GrantContents?
-
     /// Makes grants for one route of the gate.
     ///
     /// - Parameter values: The settings of the route's grant.
     func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants
-}
-
-extension GrantScheme {
-    /// The settings that a route's configuration may have.
-    package static var fileSettings: SettingsTable<GrantValues> {
-        SettingsTable(settings.filter { $0.source ?? .file == .file })
-    }
-    package static var secretFile: String? { nil }
-    package static var limitsPath: Bool { false }
-    package static var defaultDelivery: GrantDelivery { .query }
-    package static var needsOrigins: Bool { false }
-    package static var takesSeveralKeys: Bool { false }
-    package static var usualName: String? { nil }
-    package static var hasOneField: Bool { usualName != nil }
 }
 
 /// How the gate delivers a grant to the player.

@@ -134,9 +134,11 @@ public struct SecureLink: Sendable {
 }
 
 extension SecureLink: GrantScheme {
-    package static let kind = "secure-link"
-    package static let summary = "nginx's secure_link; --path"
-    package static let settings: [GrantSetting] = [
+    package static let kind = GrantKind("secure-link", "nginx's secure_link; --path", settings, contents: contents) {
+        (values) throws(GrantError) in try SecureLink(values)
+    }
+
+    private static let settings: [GrantSetting] = [
         .text("path", "PATH", .scope, "path as in the URL, percent-encoded").only(in: .option),
         .ip,
         .text(
@@ -144,7 +146,7 @@ extension SecureLink: GrantScheme {
             "as in secure_link_md5, with $secret in it (default \(usualExpression))", example: usualExpression),
     ]
 
-    package init(_ values: GrantValues) throws(GrantError) {
+    init(_ values: GrantValues) throws(GrantError) {
         try self.init(secret: GrantSecret(values.key), expression: values["expression"] ?? Self.usualExpression)
         ip = values["ip"]
     }
@@ -185,7 +187,7 @@ extension SecureLink: GrantScheme {
 }
 
 extension SecureLink {
-    package static func contents(of grant: String) -> GrantContents? {
+    private static func contents(of grant: String) -> GrantContents? {
         let fields = QueryFields(grant)
         guard let digest = fields["md5"], let end = fields["expires"].flatMap(\.plainNumber),
             let bytes = try? Base64.decode(Array(digest.utf8)[...], alphabet: .urlSafe, padding: .forbidden),

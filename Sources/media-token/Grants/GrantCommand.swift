@@ -7,7 +7,7 @@ internal import PlaybackGrants
 /// `media-token grant`: creates or checks a playback grant for a CDN.
 enum GrantCommand {
     private static let kinds = GrantKind.all.map { kind in
-        "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.scheme.summary
+        "  " + kind.name + String(repeating: " ", count: max(1, 13 - kind.name.utf8.count)) + kind.summary
     }.joined(separator: "\n")
 
     static let command = Command(syntax, GrantOptions.self, run: run)
@@ -50,8 +50,8 @@ enum GrantCommand {
                 return try show(try scheme.grant(options.values, options.period(), at: options.now), options)
             }
             let captured = CapturedGrant(grant)
-            let field = captured.grant(of: options.kind.scheme, named: options.values["name"])
-            let name = options.kind.scheme.check(field, of: captured, named: options.values["name"])
+            let field = captured.grant(of: options.kind, named: options.values["name"])
+            let name = options.kind.check(field, of: captured, named: options.values["name"])
             let checks = try scheme.check(field.value, options.question)
             let withName =
                 name.map { [$0] + checks.drop { $0.subject == .format && $0.isPassed == true } } ?? checks

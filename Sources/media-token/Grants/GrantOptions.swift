@@ -88,7 +88,7 @@ struct GrantOptions: CommandValues {
     /// not be ignored for a kind that cannot express the limit: the grant would open more than the user asked for.
     private static func declared(for topic: String) -> [Setting<GrantOptions>] {
         let all = GrantKind.all.flatMap { kind in
-            SettingsTable(kind.scheme.settings).options.filter { $0.topic == topic }.map { (kind: kind, setting: $0) }
+            SettingsTable(kind.settings).options.filter { $0.topic == topic }.map { (kind: kind, setting: $0) }
         }
         return all.map(\.setting.name).reduce(into: [String]()) { names, name in
             if !names.contains(name) { names.append(name) }
@@ -149,7 +149,7 @@ struct GrantOptions: CommandValues {
         guard let chosen else { return }
         if isCheck {
             // A path that is a part of the grant is no request.
-            if !chosen.scheme.limitsPath { given.refuseSecond(of: Self.ofRequest) }
+            if !chosen.limitsPath { given.refuseSecond(of: Self.ofRequest) }
             if values.all("method").count > 1 {
                 given.refuse("method", "is given twice; expected the one of the request")
             }

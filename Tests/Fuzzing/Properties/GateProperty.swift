@@ -28,7 +28,7 @@ struct GateProperty: FuzzProperty {
         let keys = try TemporaryDirectory()
         defer { withExtendedLifetime(keys) {} }
         let keyFile = try keys.write(digits, to: "key")
-        var maker = GrantSettings(GrantKind(CommonAccessToken.self))
+        var maker = GrantSettings(CommonAccessToken.kind)
         maker.keyFiles = [keyFile]
         (maker.values["renew"], maker.values["renew-until"]) = ("cookie:300", "\(Self.renewsUntil)")
         var grant = RouteGrantSettings(maker, scope: "/paid")
