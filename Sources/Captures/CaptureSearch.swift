@@ -164,7 +164,7 @@ final class CaptureSearch {
             if !finding.isSettled, !finding.isHeadless { leaveOpen(.token, at: marker - 1) }
             return clear.end
         case .grant:
-            let grant = GrantText(around: run, in: text[used...])
+            let grant = GrantExtent(around: run, in: text[used...])
             // A backend may pass a media token on in the claims of a JSON Web Token.
             let claims = text[grant.range].split(separator: UInt8(ascii: "."), maxSplits: 2).dropFirst().first
             if let claims = claims.flatMap(EncodedText.init) {

@@ -42,7 +42,7 @@ package struct TokenFinder {
     /// The number of bytes after a piece that a token may reach into, for example a large one in which each byte is escaped.
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
-    private var context: Int { min(GrantText.limit, pieceSize / 8) }
+    private var context: Int { min(GrantExtent.limit, pieceSize / 8) }
     /// The number of bytes that are searched of a capture of packets, and of other files that are read whole.
     private static let fileLimit = 1 << 28
     /// The number of archives within archives.

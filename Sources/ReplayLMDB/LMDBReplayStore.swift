@@ -186,7 +186,7 @@ public final class LMDBReplayStore: ReplayStore {
     /// It blocks the calling thread, and waits for other processes as a claim does.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
         try withStore(at: now) { (store) throws(LMDBError) in try store.find(question, fence: lastFence, at: now) }
     }
 

@@ -233,11 +233,11 @@ final class LMDBStore {
     // MARK: Status
 
     /// What a claim would find now, without making it.
-    func find(_ question: ReplayQuestion, fence: Timestamp, at now: Timestamp) throws(LMDBError) -> ReplayFinding {
+    func find(_ question: ReplayQuestion, fence: Timestamp, at now: Timestamp) throws(LMDBError) -> ReplayLookupResult {
         try upToDate { (_) throws(LMDBError) in
             let bucket = ReplayBucket(expiring: question.until)
             let dropped = max(self.horizon.dropped, ReplayBucket(lastPassedAt: now))
-            let use: ReplayFinding.Use =
+            let use: ReplayLookupResult.Use =
                 if question.issued <= fence {
                     .predatesStore(since: fence)
                 } else if bucket <= dropped {
@@ -245,7 +245,7 @@ final class LMDBStore {
                 } else {
                     self.live.find(question)
                 }
-            return ReplayFinding(use, keptUntil: bucket.passed)
+            return ReplayLookupResult(use, keptUntil: bucket.passed)
         }
     }
 

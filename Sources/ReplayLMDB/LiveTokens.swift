@@ -41,7 +41,7 @@ struct LiveTokens {
     }
 
     /// Whether a key was claimed, and when, if the claim had a fingerprint.
-    func find(_ question: ReplayQuestion) -> ReplayFinding.Use {
+    func find(_ question: ReplayQuestion) -> ReplayLookupResult.Use {
         indexes[Self.number(of: question.key.half)].find(question)
     }
 

@@ -94,7 +94,7 @@ public final class RedisReplayStore: ReplayStore {
     /// What a claim would find now, without making it: nothing is written.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
         try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).find(question, at: now) }
     }
 

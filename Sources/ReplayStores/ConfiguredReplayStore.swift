@@ -75,7 +75,7 @@ public enum ConfiguredReplayStore: ReplayStore {
     /// What a claim would find now, without making it.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
         switch self {
         case .memory: throw .unavailable("a memory store is known to its own process only")
         case .lmdb(let store): try store.find(question, at: now)

@@ -5,13 +5,13 @@ import Testing
 extension EndToEnd {
     @Suite("Abuse of HTTP")
     struct AbuseTests {
-        private let place: GatePlace
+        private let place: GateDestination
         private let gate: GateProcess
 
         init() throws {
-            place = GatePlace()
+            place = GateDestination()
             let routes = ["--route", "/free=open", "--route", "/free/members=MML:TNT", "--route", "/paid=MML:TNT"]
-            gate = try GateProcess(in: place, GatePlace.strict + routes)
+            gate = try GateProcess(in: place, GateDestination.strict + routes)
         }
 
         private static let question = "GET /v1/authz/forward-auth HTTP/1.1\r\nHost: gate\r\n"
@@ -24,7 +24,9 @@ extension EndToEnd {
         func overtaken() throws {
             let gate = try GateProcess(
                 in: place,
-                GatePlace.strict + ["--route", "/free=open", "--workers", "1", "--max-connections-per-peer", "200"])
+                GateDestination.strict + [
+                    "--route", "/free=open", "--workers", "1", "--max-connections-per-peer", "200",
+                ])
             let token = try #require(place.tokens(1).first)
             let explain = GateProcess.verification(token).replacing("/v1/verify", with: "/v1/explain")
             let others = try (0..<150).map { _ in try RawConnection(port: gate.port) }
@@ -231,7 +233,7 @@ extension EndToEnd {
         @Test("requests that never end take no more memory together than they may, and keep nobody else waiting")
         func unfinished() throws {
             let budget = ["--max-unfinished-bytes", "4194304", "--max-header-bytes", "65536"]
-            let gate = try GateProcess(in: place, GatePlace.strict + budget + ["--route", "/free=open"])
+            let gate = try GateProcess(in: place, GateDestination.strict + budget + ["--route", "/free=open"])
             let body = String(repeating: "x", count: 190_000)
             let lone = GateProcess.verification(String(repeating: "x", count: 250_000))
             let chunks = Self.verify + "Transfer-Encoding: chunked\r\n\r\n"
@@ -269,7 +271,8 @@ extension EndToEnd {
         func waiting() throws {
             let redis = try RedisServer()
             let settings = ["--max-unfinished-bytes", "4194304", "--workers", "1"]
-            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=3000", GatePlace.strict + settings)
+            let gate = try GateProcess(
+                in: place, replays: redis.url + "?timeout=3000", GateDestination.strict + settings)
             let tokens = try place.tokens(200)
             func ask(_ token: String, behind length: Int) throws -> RawConnection {
                 let token = Fixtures.base64(token).replacing("+", with: "%2B")
@@ -300,7 +303,7 @@ extension EndToEnd {
         @Test("large requests that come together are all answered, within the memory that they may take")
         func together() throws {
             let settings = ["--max-unfinished-bytes", "4194304", "--workers", "1"]
-            let gate = try GateProcess(in: place, GatePlace.strict + settings)
+            let gate = try GateProcess(in: place, GateDestination.strict + settings)
             let before = try gate.residentMegabytes()
             let request = GateProcess.verification(String(repeating: "x", count: 60_000))
             let clients = try (0..<300).map { _ in try RawConnection(port: gate.port) }
@@ -315,7 +318,7 @@ extension EndToEnd {
         @Test("a body in chunks of a byte, each a packet of its own, takes no more memory than unfinished requests may")
         func smallChunks() throws {
             let limit = ["--max-unfinished-bytes", "2359296", "--route", "/free=open"]
-            let gate = try GateProcess(in: place, GatePlace.strict + limit)
+            let gate = try GateProcess(in: place, GateDestination.strict + limit)
             let attackers = try (0..<8).map { _ in try RawConnection(port: gate.port) }
             for one in attackers { one.send(Self.verify + "Transfer-Encoding: chunked\r\n\r\n") }
             let before = try gate.residentMegabytes()
@@ -331,7 +334,8 @@ extension EndToEnd {
         func waitingStay() throws {
             let redis = try RedisServer()
             let options = ["--max-unfinished-bytes", "2359296"]
-            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", GatePlace.strict + options)
+            let gate = try GateProcess(
+                in: place, replays: redis.url + "?timeout=20000", GateDestination.strict + options)
             let next = Self.verify + "Content-Length: 250000\r\n\r\n" + String(repeating: "x", count: 3000)
             let tokens = try place.tokens(500)
             redis.signal(SIGSTOP)

@@ -6,11 +6,11 @@ import TokenCrypto
 extension EndToEnd {
     @Suite("media-token bench gate")
     struct BenchGateTests {
-        private let place: GatePlace
+        private let place: GateDestination
         private let signingKey: String
 
         init() throws {
-            place = GatePlace()
+            place = GateDestination()
             signingKey = try place.directory.write(try TestKeys.standard.pemText(), to: "signing.key")
         }
 
@@ -37,7 +37,7 @@ extension EndToEnd {
 
         @Test("every token is accepted once, flat out; a second time none is, and that is exit 1 unless expected")
         func flatOut() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let tokens = try place.directory.write(try place.tokens(200).joined(separator: "\n"), to: "tokens")
             let first = try bench(gate, ["--tokens", tokens, "--connections", "8"])
             #expect(first.status == 0)
@@ -50,7 +50,7 @@ extension EndToEnd {
 
         @Test("at a set rate, requests are sent when they are due, and a stall shows in the latency")
         func stall() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let tokens = try place.directory.write(try place.tokens(400).joined(separator: "\n"), to: "tokens")
             // For a second in the midst of four.
             gate.signal(SIGSTOP, SIGCONT, afterAccepting: 150, pauseMilliseconds: 1000)
@@ -65,7 +65,7 @@ extension EndToEnd {
 
         @Test("a stall at the end shows in what was due and not sent")
         func stallAtTheEnd() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let tokens = try place.directory.write(try place.tokens(400).joined(separator: "\n"), to: "tokens")
             // The run ends while it stands.
             gate.signal(SIGSTOP, SIGCONT, afterAccepting: 100, pauseMilliseconds: 3000)
@@ -86,7 +86,7 @@ extension EndToEnd {
             let unknown = try Program.mediaToken.run(["bench", "gate", "http://256.1.1.1"] + options)
             #expect(unknown.status == 2)
             #expect(unknown.errors.contains("256.1.1.1: "))
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             gate.signal(SIGKILL, afterAccepting: 100)
             let (status, figures) = try bench(gate, options.dropLast(2) + ["--count", "400", "--rate", "100"])
             #expect(status == 1)
@@ -202,7 +202,7 @@ extension EndToEnd {
 
         @Test("tokens are signed while it runs, so that a run at a set rate lasts its time")
         func signsMeanwhile() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let begin = ContinuousClock.now
             let (status, figures) = try bench(
                 gate, ["--signing-key", signingKey, "--rate", "100", "--seconds", "3", "--count", "10"])
@@ -215,7 +215,7 @@ extension EndToEnd {
 
         @Test("tokens that run out end the run, and it says so: here, in the JSON and on the page")
         func runsOut() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let options = ["--signing-key", signingKey, "--count", "20", "--seconds", "30"]
             let (status, figures) = try bench(gate, options)
             #expect(status == 0)
@@ -231,7 +231,7 @@ extension EndToEnd {
 
         @Test("a rate for which signing is too slow is refused before anything is asked")
         func tooFast() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let outcome = try Program.mediaToken.run(
                 [
                     "bench", "gate", "http://127.0.0.1:\(gate.port)", "--signing-key", signingKey, "--rate", "1000000",

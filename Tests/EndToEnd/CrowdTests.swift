@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Many connections that bring nothing")
     struct CrowdTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         /// Milliseconds that the slowest of a hundred verifications takes, of a thousand by one client, one after the other.
         private func latency(of gate: GateProcess) throws -> Double {
@@ -24,7 +24,7 @@ extension EndToEnd {
         @Test(
             "slow headers and slow bodies of a thousand connections keep nobody else waiting", arguments: ["-H", "-B"])
         func slow(kind: String) throws {
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--arrival-timeout", "300"])
+            let gate = try GateProcess(in: place, GateDestination.strict + ["--arrival-timeout", "300"])
             let alone = try latency(of: gate)
             let url = "http://127.0.0.1:\(gate.port)/v1/verify"
             let attacker = try Daemon(
@@ -42,7 +42,7 @@ extension EndToEnd {
 
         @Test("ten thousand idle connections cost little, and are closed in the end")
         func idle() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--idle-timeout", "20"])
+            let gate = try GateProcess(in: place, GateDestination.strict + ["--idle-timeout", "20"])
             let alone = try latency(of: gate)
             let before = try gate.residentMegabytes()
             let idle = try Daemon(

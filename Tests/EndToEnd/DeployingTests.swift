@@ -13,7 +13,7 @@ enum Deploying {
 extension EndToEnd {
     @Suite("What the documentation says of deployment")
     struct DeployingTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         @Test("systemd takes the units of the package as they stand, and rates the service safe")
         func unit() throws {
@@ -34,7 +34,7 @@ extension EndToEnd {
         @Test("the addresses for Envoy and Traefik are the gate's, asked as these proxies say that they ask")
         func contracts() throws {
             let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
-            let gate = try GateProcess(in: place, GatePlace.strict + routes)
+            let gate = try GateProcess(in: place, GateDestination.strict + routes)
             let token = Fixtures.base64(try place.tokens(1)[0])
             let envoy = try Deploying.snippet("yaml", under: "Envoy")
             let prefix = try #require(envoy.firstMatch(of: try Regex("path_prefix: (\\S+)"))?.output[1].substring)

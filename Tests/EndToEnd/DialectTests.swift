@@ -6,7 +6,7 @@ extension EndToEnd {
     /// Apps that know another token endpoint, at a gate behind nginx.
     @Suite("Dialects of apps")
     struct DialectTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         /// Every dialect of the page, as one list.
         static func ofPage() throws -> String {

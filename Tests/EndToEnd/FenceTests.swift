@@ -6,7 +6,7 @@ extension EndToEnd {
     /// A gate whose replay store is new says so, everywhere.
     @Suite("The fence is said aloud")
     struct FenceTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         /// The fence of a new store is then five minutes away, longer than a test lasts.
         private static let fenced = ["--skew", "300"]

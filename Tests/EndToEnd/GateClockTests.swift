@@ -9,11 +9,11 @@ extension EndToEnd {
     /// which has to be the first.
     @Suite("Gates whose clock steps", .enabled(if: !Program.isSanitized))
     struct GateClockTests {
-        private let place: GatePlace
+        private let place: GateDestination
         private let clock: String
 
         init() throws {
-            place = GatePlace()
+            place = GateDestination()
             clock = place.directory.path + "/clock"
         }
 
@@ -42,7 +42,8 @@ extension EndToEnd {
             // The library sets a variable where it is loaded first, which moves the environment; Swift would not find its arguments
             // there, so a second `env` comes in between.
             let gate = try GateProcess(
-                in: place, replays: kind == "memory" ? kind : "lmdb:\(place.directory.path)/replays", GatePlace.strict,
+                in: place, replays: kind == "memory" ? kind : "lmdb:\(place.directory.path)/replays",
+                GateDestination.strict,
                 launcher: [
                     "env", "LD_PRELOAD=\(library)", "FAKETIME_TIMESTAMP_FILE=\(clock)", "FAKETIME_NO_CACHE=1",
                     "DONT_FAKE_MONOTONIC=1", "env",

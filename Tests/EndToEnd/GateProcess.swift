@@ -18,7 +18,7 @@ final class GateProcess {
     ///   - ports: those of the gate's listeners; free ones without it.
     ///   - keys: whether it has the key of the place; `options` have others without.
     init(
-        in place: GatePlace, replays: String = "memory", _ options: [String] = [], launcher: [String] = [],
+        in place: GateDestination, replays: String = "memory", _ options: [String] = [], launcher: [String] = [],
         program: String = Program.mediaToken.executable, ports: (service: Int, admin: Int)? = nil, keys: Bool = true
     ) throws {
         (port, adminPort) = try ports ?? (FreePort.take(1)[0], FreePort.take(1)[0])
@@ -115,7 +115,7 @@ final class GateProcess {
 }
 
 /// A folder with a verification key, and the tokens that it verifies.
-struct GatePlace {
+struct GateDestination {
     let directory: TemporaryDirectory
     let key: String
 

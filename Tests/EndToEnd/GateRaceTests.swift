@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("Gates that share a store")
     struct GateRaceTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         private func store(_ kind: String) throws -> (url: String, server: RedisServer?) {
             guard kind == "redis" else { return ("lmdb:\(place.directory.path)/replays", nil) }
@@ -18,7 +18,7 @@ extension EndToEnd {
         func race(kind: String) throws {
             let store = try store(kind)
             let gates = try (0..<2).map { _ in
-                try GateProcess(in: place, replays: store.url, GatePlace.strict + ["--log-every", "0"])
+                try GateProcess(in: place, replays: store.url, GateDestination.strict + ["--log-every", "0"])
             }
             let requests = try place.tokens(200).map(GateProcess.verification)
             let ports = gates.map(\.port)
@@ -77,11 +77,11 @@ extension EndToEnd {
         func killed(kind: String) throws {
             let store = try store(kind)
             // The store begins with the first gate.
-            try GateProcess(in: place, replays: store.url, GatePlace.strict).end()
+            try GateProcess(in: place, replays: store.url, GateDestination.strict).end()
             let requests = try place.tokens(600).map(GateProcess.verification)
             var accepted: Set<Int> = []
             for round in 0..<6 {
-                let gate = try GateProcess(in: place, replays: store.url, GatePlace.strict)
+                let gate = try GateProcess(in: place, replays: store.url, GateDestination.strict)
                 let connection = try RawConnection(port: gate.port)
                 // Each round begins with what the rounds before have asked.
                 for (number, request) in requests.enumerated() {

@@ -11,13 +11,13 @@ enum EndToEnd {}
 extension EndToEnd {
     @Suite("The gate as a service")
     struct GateServiceTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         private static let question = "GET /nothing HTTP/1.1\r\nHost: gate\r\n\r\n"
 
         @Test("answers, tells its health, counts, and logs nothing that a viewer could be known by")
         func serves() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let token = try place.tokens(1)[0]
             let connection = try RawConnection(port: gate.port)
             #expect(connection.ask(GateProcess.verification(token))?.status == 200)
@@ -54,7 +54,7 @@ extension EndToEnd {
 
         @Test("pipelined requests are answered in order, and a peer that sends no more still gets its answer")
         func pipelined() throws {
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let tokens = try place.tokens(4)
             let connection = try RawConnection(port: gate.port)
             connection.send((tokens[..<3] + tokens[..<3]).map(GateProcess.verification).joined())
@@ -70,7 +70,7 @@ extension EndToEnd {
         @Test("a request that is too long, or comes too slowly, is cut off; others are served meanwhile")
         func limits() throws {
             let options = ["--max-header-bytes", "2048", "--max-body-bytes", "2048", "--arrival-timeout", "1"]
-            let gate = try GateProcess(in: place, GatePlace.strict + options)
+            let gate = try GateProcess(in: place, GateDestination.strict + options)
             let long = String(repeating: "x", count: 3000)
             for (request, status) in [
                 (GateProcess.verification(long), 413), ("GET / HTTP/1.1\r\nHost: gate\r\nX-Long: \(long)\r\n\r\n", 431),
@@ -120,7 +120,7 @@ extension EndToEnd {
         @Test("stopped, it answers what is on its way and takes nothing new")
         func stops() throws {
             let redis = try RedisServer()
-            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", GatePlace.strict)
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", GateDestination.strict)
             let tokens = try place.tokens(2)
             let connection = try RawConnection(port: gate.port)
             redis.signal(SIGSTOP)
@@ -143,7 +143,7 @@ extension EndToEnd {
         @Test("a store that fails is 503 and not ready, and all is well when it is back")
         func storeFails() throws {
             let redis = try RedisServer()
-            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=2000", GatePlace.strict)
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=2000", GateDestination.strict)
             let tokens = try place.tokens(4)
             let connection = try RawConnection(port: gate.port)
             func verify(_ number: Int) -> Int? { connection.ask(GateProcess.verification(tokens[number]))?.status }
@@ -168,7 +168,7 @@ extension EndToEnd {
             ])
         func takesNoClaim(commands: [String]) throws {
             let redis = try RedisServer()
-            let gate = try GateProcess(in: place, replays: redis.url, GatePlace.strict)
+            let gate = try GateProcess(in: place, replays: redis.url, GateDestination.strict)
             func cli(_ command: String) throws {
                 try Program("redis-cli").succeed(
                     ["-p", "\(redis.port)"] + command.split(separator: " ").map(String.init))
@@ -196,7 +196,7 @@ extension EndToEnd {
             // A gate does not start with a store that takes no claim, as this one does until the replica has followed.
             while try !Program("redis-cli").succeed(["-p", "\(primary.port)", "wait", "1", "1000"]).hasPrefix("1") {}
             let store = primary.url + "?wait=1&timeout=\(2000 * Program.slowness)"
-            let gate = try GateProcess(in: place, replays: store, GatePlace.strict)
+            let gate = try GateProcess(in: place, replays: store, GateDestination.strict)
             try gate.wait { try gate.admin("/readyz").hasSuffix("200") }
             try follow("no one")
             try gate.wait { try gate.admin("/readyz").hasSuffix("503") }
@@ -209,7 +209,7 @@ extension EndToEnd {
         @Test("a store that hangs holds nobody up who does not need it")
         func storeHangs() throws {
             let redis = try RedisServer()
-            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", GatePlace.strict)
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", GateDestination.strict)
             let token = try place.tokens(1)[0]
             let waiting = try RawConnection(port: gate.port)
             redis.signal(SIGSTOP)
@@ -259,7 +259,7 @@ extension EndToEnd {
                 "\(folder)/\($0)"
             }
             try FileManager.default.createDirectory(atPath: folder + "/keys", withIntermediateDirectories: true)
-            try GatePlace.makeCertificate(folder + "/tls", days: 60)
+            try GateDestination.makeCertificate(folder + "/tls", days: 60)
             for (index, file) in files.enumerated().dropFirst(2) {
                 let digits = String(repeating: "0\(index)", count: 32)
                 try digits.write(toFile: file, atomically: false, encoding: .utf8)
@@ -334,7 +334,7 @@ extension EndToEnd {
             for (link, target) in [("keys/linked.pem", "../wide/b.pem"), ("link", "wide")] {
                 try FileManager.default.createSymbolicLink(atPath: "\(folder)/\(link)", withDestinationPath: target)
             }
-            try GatePlace.makeCertificate(folder + "/tls")
+            try GateDestination.makeCertificate(folder + "/tls")
             let secret = "\(folder)/secret"
             try String(repeating: "01", count: 32).write(toFile: secret, atomically: false, encoding: .utf8)
             let file = folder + "/gate.json"

@@ -8,7 +8,7 @@ extension EndToEnd {
     /// The HTTP API against its description, and against decoders that know one type.
     @Suite("HTTP API as it is described")
     struct HTTPInterfaceTests {
-        fileprivate let place = GatePlace()
+        fileprivate let place = GateDestination()
 
         /// The gates and tokens of `Tests/HTTPInterface/check`.
         private struct Plan: Encodable {
@@ -39,7 +39,7 @@ extension EndToEnd {
                    "grant": {"kind": "cat", "key-file": "\(try place.grantKey())", "retry-window": 60,
                      "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}
                 """, to: "gate.json")
-            let options = ["--config", file] + GatePlace.strict
+            let options = ["--config", file] + GateDestination.strict
             let gate = try GateProcess(in: place, options)
             let server = try RedisServer()
             let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)

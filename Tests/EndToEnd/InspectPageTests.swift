@@ -22,8 +22,8 @@ extension EndToEnd {
             "what Chromium records of plays against a gate is a table that names the faults",
             arguments: [(minutes: 0, plays: [0, 1]), (minutes: 0, plays: [0, 0]), (minutes: 7, plays: [0, 1, 1])])
         func recorded(minutes: Int, plays: [Int]) throws {
-            let place = GatePlace()
-            let gate = try GateProcess(in: place, GatePlace.strict)
+            let place = GateDestination()
+            let gate = try GateProcess(in: place, GateDestination.strict)
             let tokens = try place.tokens(2)
             let har = try Program(".build/python/bin/python").run(
                 ["Tests/Pages/har.py", "http://127.0.0.1:\(gate.port)", "\(minutes)"],

@@ -6,17 +6,17 @@ import Testing
 extension EndToEnd {
     @Suite("Where the gate listens")
     struct ListeningTests {
-        private let place: GatePlace
+        private let place: GateDestination
         private let folder: String
 
         init() throws {
-            place = GatePlace()
+            place = GateDestination()
             folder = place.directory.path
         }
 
         /// Makes the gate's certificate, and returns the options for a listener that shows it.
         private func tlsListener(_ port: Int, _ more: [String] = []) throws -> [String] {
-            try GatePlace.makeCertificate(folder + "/gate")
+            try GateDestination.makeCertificate(folder + "/gate")
             return tls + ["--listen", "tls:127.0.0.1:\(port)"] + more
         }
 
@@ -33,10 +33,11 @@ extension EndToEnd {
 
         @Test("TLS from 1.2 on, with a certificate that is exchanged while it serves; a broken one changes nothing")
         func servesTLS() throws {
-            for name in ["first", "second"] { try GatePlace.makeCertificate("\(folder)/\(name)") }
+            for name in ["first", "second"] { try GateDestination.makeCertificate("\(folder)/\(name)") }
             try install("first")
             let port = try FreePort.take(1)[0]
-            let options = GatePlace.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "5"]
+            let options =
+                GateDestination.strict + tls + ["--listen", "tls:127.0.0.1:\(port)", "--arrival-timeout", "5"]
             let gate = try GateProcess(in: place, options)
             let token = try place.directory.write(try place.tokens(1)[0], to: "token")
             let url = "https://127.0.0.1:\(port)/v1/verify?requestor=MML&resource=TNT"
@@ -175,7 +176,7 @@ extension EndToEnd {
 
         @Test("clear text on an address that is not of the loopback is warned of, at the start and by --check")
         func exposed() throws {
-            try GatePlace.makeCertificate(folder + "/gate")
+            try GateDestination.makeCertificate(folder + "/gate")
             // Each has a port of its own, by which a warning names it.
             let exposed = [
                 "0.0.0.0", "", "[::]", "192.0.2.1", "[2001:db8::1]", "[::ffff:192.0.2.1]", "[::ffff:0.0.0.0]",
@@ -293,7 +294,7 @@ extension EndToEnd {
 
         @Test("a certificate with another's key is told before anybody connects")
         func wrongKey() throws {
-            for name in ["one", "other"] { try GatePlace.makeCertificate("\(folder)/\(name)") }
+            for name in ["one", "other"] { try GateDestination.makeCertificate("\(folder)/\(name)") }
             try Program("openssl").succeed([
                 "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", "\(folder)/curve.key",
             ])
@@ -329,7 +330,7 @@ extension EndToEnd {
 
         @Test("systemd's sockets are served by name, and by TLS where that is asked for")
         func socketActivation() throws {
-            try GatePlace.makeCertificate(folder + "/gate")
+            try GateDestination.makeCertificate(folder + "/gate")
             let ports = try FreePort.take(2)
             let log = folder + "/activated.log"
             // It starts the program when somebody connects, and closes what it inherits: Foundation would take that for its end.

@@ -6,7 +6,7 @@ import TokenIssuer
 extension EndToEnd {
     @Suite("The gate's log")
     struct LogTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         /// A gate with routes of every kind.
         private func gate(_ options: [String] = []) throws -> GateProcess {
@@ -102,7 +102,7 @@ extension EndToEnd {
             let server = kind == "redis" ? try RedisServer() : nil
             let store = server.map { $0.url + "?timeout=5000" } ?? "lmdb:\(place.directory.path)/replays"
             let gate = try GateProcess(
-                in: place, replays: store, GatePlace.strict + ["--workers", "1", "--route", "/live=MML:TNT"])
+                in: place, replays: store, GateDestination.strict + ["--workers", "1", "--route", "/live=MML:TNT"])
             let tokens = try place.tokens(2)
             func play(_ token: String, _ call: String) throws -> Int? {
                 try ask(

@@ -6,7 +6,7 @@ extension EndToEnd {
     /// What Prometheus and Grafana are given, against a Prometheus that asks real gates.
     @Suite("Alert rules and the dashboard")
     struct MonitoringTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
         private var folder: String { place.directory.path }
         private static let monitoring = Fixtures.package.appending(path: ".packaging/monitoring")
 
@@ -64,16 +64,16 @@ extension EndToEnd {
 
         @Test("a Prometheus that asks two gates answers each query of the dashboard, and evaluates each rule")
         func queries() throws {
-            try GatePlace.makeCertificate(folder + "/gate", days: 90)
+            try GateDestination.makeCertificate(folder + "/gate", days: 90)
             let redis = try RedisServer()
             let gates = [
                 try GateProcess(
                     in: place, replays: "lmdb:\(folder)/replays",
-                    GatePlace.strict + [
+                    GateDestination.strict + [
                         "--listen", "tls:127.0.0.1:\(try FreePort.take(1)[0])", "--tls-certificate",
                         "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key",
                     ]),
-                try GateProcess(in: place, replays: redis.url + "?durable=server", GatePlace.strict),
+                try GateProcess(in: place, replays: redis.url + "?durable=server", GateDestination.strict),
             ]
             for gate in gates {
                 let metrics = try Program("curl").succeed(["-s", "http://127.0.0.1:\(gate.adminPort)/metrics"])

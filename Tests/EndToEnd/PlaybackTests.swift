@@ -54,7 +54,7 @@ extension EndToEnd.ProxyTests {
                  "grant": {"kind": "cat", "key-file": \(files), "key-id": \(names)}}]}
                 """, to: "gate.json")
         }
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--config", try configure(["a"])])
+        let gate = try GateProcess(in: place, GateDestination.strict + ["--config", try configure(["a"])])
         try start("nginx", gate: gate.port)
         let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
         let tokens = try place.tokens(3)

@@ -24,7 +24,7 @@ extension EndToEnd {
 
     @Suite("Real proxies in front of a stream")
     struct ProxyTests {
-        let place: GatePlace
+        let place: GateDestination
         let ports: [Int]
         private let servers = Servers()
 
@@ -39,12 +39,12 @@ extension EndToEnd {
         }
 
         init() throws {
-            place = GatePlace()
+            place = GateDestination()
             ports = try FreePort.take(3)
             let streams = place.directory.path + "/streams/live"
             try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: true)
             try "#EXTM3U\n".write(toFile: streams + "/index.m3u8", atomically: false, encoding: .utf8)
-            try GatePlace.makeCertificate(place.directory.path + "/tls")
+            try GateDestination.makeCertificate(place.directory.path + "/tls")
         }
 
         /// The documentation's snippet, with the ports and folders of this test.
@@ -224,7 +224,7 @@ extension EndToEnd {
         @Test("a manifest opens for a token once, over HTTP and HTTPS", arguments: ["nginx", "caddy", "haproxy"])
         func opens(proxy: String) throws {
             let routes = ["--route", "/live=MML:TNT", "--route", "/trailers=open"]
-            let gate = try GateProcess(in: place, GatePlace.strict + routes)
+            let gate = try GateProcess(in: place, GateDestination.strict + routes)
             try start(proxy, gate: gate.port)
             let tokens = try place.tokens(3)
             for (scheme, token) in zip(["http", "https"], tokens) {

@@ -64,7 +64,7 @@ extension EndToEnd.ProxyTests {
 
     @Test("nginx keeps its connections to the gate")
     func keepalive() throws {
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--route", "/live=open"])
+        let gate = try GateProcess(in: place, GateDestination.strict + ["--route", "/live=open"])
         let before = try gate.connections()
         try startNginx(try nginxFile(gate: gate.port))
         let stream = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
@@ -120,7 +120,7 @@ extension EndToEnd.ProxyTests {
         arguments: [false, true])
     func otherOrigin(hasCache: Bool) throws {
         let player = ["--cors-origin", "https://player.example"]
-        let gate = try GateProcess(in: place, GatePlace.strict + ["--route", "/live=MML:TNT"] + player)
+        let gate = try GateProcess(in: place, GateDestination.strict + ["--route", "/live=MML:TNT"] + player)
         let lines = try Fixtures.snippet("nginx", under: "nginx", of: Self.page)
         try "a segment".write(
             toFile: place.directory.path + "/streams/live/0.ts", atomically: false, encoding: .utf8)

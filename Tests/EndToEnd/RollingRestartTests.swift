@@ -9,12 +9,12 @@ import TokenIssuer
 extension EndToEnd {
     @Suite("Gates that are restarted one after the other")
     struct RollingRestartTests {
-        private let place: GatePlace
+        private let place: GateDestination
         /// HAProxy's port, and each gate's, with its admin port.
         private let ports: [Int]
 
         init() throws {
-            (place, ports) = (GatePlace(), try FreePort.take(5))
+            (place, ports) = (GateDestination(), try FreePort.take(5))
         }
 
         /// Starts a gate from a new copy of the program.

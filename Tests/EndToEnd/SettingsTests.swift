@@ -7,7 +7,7 @@ extension EndToEnd {
     /// The configuration file as a stranger meets it: one with many faults, the example with every setting, and the schema.
     @Suite("Settings")
     struct SettingsTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
 
         private var file: String { place.directory.path + "/gate.json" }
 

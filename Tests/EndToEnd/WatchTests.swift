@@ -7,7 +7,7 @@ import TokenCrypto
 extension EndToEnd {
     @Suite("Files of keys and secrets are watched")
     struct WatchTests {
-        private let place = GatePlace()
+        private let place = GateDestination()
         private var folder: String { place.directory.path }
 
         /// Makes a volume as Kubernetes does: files are links through the link `..data`, which is swapped as a whole.
@@ -36,7 +36,7 @@ extension EndToEnd {
 
         /// A gate that has its keys from this place, and looks for others each second.
         private func watching(_ keys: String, _ more: [String] = []) throws -> GateProcess {
-            try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--keys", keys] + more, keys: false)
+            try GateProcess(in: place, GateDestination.strict + ["--watch", "1", "--keys", keys] + more, keys: false)
         }
 
         /// Points the link to the folder of a version.
@@ -94,7 +94,8 @@ extension EndToEnd {
         func takenAway() throws {
             let keys = try keyFolder()
             let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--watch", "1", "--config", file], keys: false)
+            let gate = try GateProcess(
+                in: place, GateDestination.strict + ["--watch", "1", "--config", file], keys: false)
             let tokens = try place.tokens(2)
             try FileManager.default.removeItem(atPath: keys + "/a.pem")
             try #"{"keys": "#.write(toFile: file, atomically: true, encoding: .utf8)
@@ -135,7 +136,7 @@ extension EndToEnd {
         func withdrawnByName() throws {
             let keys = try keyFolder()
             let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file], keys: false)
+            let gate = try GateProcess(in: place, GateDestination.strict + ["--config", file], keys: false)
             let tokens = try place.tokens(2)
             #expect(try gate.verify(tokens[0]) == 200)
             try #"{"keys": ["\#(keys)/b.pem"], "workers": 0}"#.write(toFile: file, atomically: true, encoding: .utf8)
@@ -162,7 +163,7 @@ extension EndToEnd {
         func configurationPipe() throws {
             let key = try place.directory.write(try TestKeys.standard.publicKey.pemText(), to: "named.pem")
             let file = try place.directory.write(#"{"keys": ["\#(key)"]}"#, to: "gate.json")
-            let gate = try GateProcess(in: place, GatePlace.strict + ["--config", file], keys: false)
+            let gate = try GateProcess(in: place, GateDestination.strict + ["--config", file], keys: false)
             unlink(file)
             mkfifo(file, 0o644)
             gate.signal(SIGHUP)
@@ -179,7 +180,9 @@ extension EndToEnd {
             let daemon = try Daemon(
                 "bash",
                 ["-c", #"exec "$@" --config <(cat "$0")"#, file, Program.mediaToken.executable, "serve"]
-                    + GatePlace.strict + ["--replays", "memory", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+                    + GateDestination.strict + [
+                        "--replays", "memory", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                    ],
                 log: folder + "/handed")
             try daemon.wait { try daemon.printed().contains("administered on") }
             daemon.signal(SIGHUP)
@@ -274,7 +277,7 @@ extension EndToEnd {
                 "sh",
                 ["-c", #"exec "$@" 2>"$0""#, "\(folder)/messages", Program.mediaToken.executable, "serve"]
                     + ["--listen", "127.0.0.1:\(port)", "--admin", "127.0.0.1:\(admin)", "--replays", "memory"]
-                    + GatePlace.strict + ["--watch", "1", "--keys", keys], log: "\(folder)/log")
+                    + GateDestination.strict + ["--watch", "1", "--keys", keys], log: "\(folder)/log")
             func metrics() throws -> String {
                 try Program("curl").run(["-s", "http://127.0.0.1:\(admin)/metrics"]).output
             }

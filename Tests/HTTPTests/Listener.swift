@@ -53,7 +53,7 @@ final class AnsweringServer {
         server = try HTTPServer(places.compactMap { HTTPListener($0) }, workers: 1, tls: tls) { _ in
             HTTPHandler { exchanges in for exchange in exchanges { exchange.answer(answer()) } }
         }
-        ports = server.listeners.compactMap { if case .tcp(_, let port) = $0.place { port } else { nil } }
+        ports = server.listeners.compactMap { if case .tcp(_, let port) = $0.socket { port } else { nil } }
     }
 
     deinit { server.stop(withinMilliseconds: 1000) }

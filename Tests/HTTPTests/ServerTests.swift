@@ -22,7 +22,7 @@ struct ServerTests {
                 }
             })
         }
-        guard case .tcp(_, let port) = server.listeners[0].place else {
+        guard case .tcp(_, let port) = server.listeners[0].socket else {
             throw Program.Failure(description: "no port")
         }
         return (server, Int(port))

@@ -109,7 +109,7 @@ struct GateLogTests {
     @Test("metrics tell endpoints apart, also of neighbours with the same code")
     func endpoints() throws {
         let metrics = GateMetrics()
-        let places = [GatePlace.endpoint(.play), .endpoint(.play), .endpoint(.verify)]
+        let places = [GateDestination.endpoint(.play), .endpoint(.play), .endpoint(.verify)]
         let records = places.map { AnswerRecord(code: AnswerCode("A"), requestor: "MML", place: $0) }
         metrics.count(AnswerRecords(time: .now, microseconds: 100, records: records))
         let text = metrics.families.map(\.text).joined()

@@ -25,7 +25,7 @@ struct GrantOrderTests {
     private func grants(
         _ kind: GrantKind, _ delivery: GrantDelivery = .query, validity: Int64 = 14_400
     ) throws -> RouteGrant {
-        var maker = GrantSettings(kind)
+        var maker = GrantConfiguration(kind)
         maker.keyFiles = [directory.path + (kind.name == "cloudfront" ? "/ec.pem" : "/key")]
         maker.values["key-pair-id"] = "K1"
         var settings = RouteGrantSettings(maker, scope: "/a")

@@ -120,7 +120,7 @@ struct GrantRenewalTests {
     @Test("a renewal needs a bound that it can reach, and a bound needs a renewal by the gate")
     func settings() throws {
         func problem(_ change: (inout RouteGrantSettings) -> Void) throws -> String? {
-            var maker = GrantSettings(CommonAccessToken.kind)
+            var maker = GrantConfiguration(CommonAccessToken.kind)
             maker.keyFiles = [directory.path + "/1"]
             var settings = RouteGrantSettings(maker, scope: "/live")
             settings.validity = .seconds(600)

@@ -357,7 +357,7 @@ struct PlayTests {
             ("/vod", good, "scope: is '/vod'; expected a path at or below /live"),
             ("/live/a", "/nowhere", "key-file: /nowhere"),
         ] {
-            var maker = GrantSettings(CommonAccessToken.kind)
+            var maker = GrantConfiguration(CommonAccessToken.kind)
             maker.keyFiles = [file]
             let route = try #require(
                 GateRoute(path: "/live", access: .open, grant: RouteGrantSettings(maker, scope: scope)))
@@ -373,7 +373,7 @@ struct PlayTests {
     @Test("a route with a comma in its path hands out Akamai tokens by query, and none by cookie")
     func comma() throws {
         let path = "/i/film_,500,1000,.mp4.csmil"
-        var maker = GrantSettings(AkamaiToken.kind)
+        var maker = GrantConfiguration(AkamaiToken.kind)
         maker.keyFiles = [directory.path + "/key"]
         var settings = RouteGrantSettings(maker, scope: path)
         let grant = try RouteGrant(settings, hosts: [])
@@ -398,7 +398,7 @@ struct PlayTests {
             _ kind: GrantKind, other: String = "/live/premium",
             _ change: (inout RouteGrantSettings) -> Void = { _ in }
         ) throws -> String? {
-            var maker = GrantSettings(kind)
+            var maker = GrantConfiguration(kind)
             maker.keyFiles = [kind.name == "cloudfront" ? directory.path + "/key.pem" : key]
             maker.values["key-pair-id"] = "K1"
             var settings = RouteGrantSettings(maker, scope: "/live")

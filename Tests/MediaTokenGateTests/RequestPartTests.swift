@@ -63,7 +63,7 @@ struct RequestPartTests {
             ("json:a..b", false), ("form:", false), ("form:a;b", false), ("cookie:a", false), ("a", false),
         ])
     func places(text: String, isPlace: Bool) {
-        #expect((DialectPlace(text) != nil) == isPlace)
+        #expect((DialectField(text) != nil) == isPlace)
     }
 
     @Test(
@@ -74,7 +74,7 @@ struct RequestPartTests {
             ("json:a.b", "json:a.c", false), ("json:a;base64", "json:a", true),
         ])
     func meeting(one: String, other: String, meets: Bool) throws {
-        let (one, other) = (try #require(DialectPlace(one)), try #require(DialectPlace(other)))
+        let (one, other) = (try #require(DialectField(one)), try #require(DialectField(other)))
         #expect(one.meets(other) == meets && other.meets(one) == meets)
     }
 

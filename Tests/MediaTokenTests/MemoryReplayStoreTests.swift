@@ -185,7 +185,7 @@ struct MemoryReplayStoreTests {
         let fingerprint = try RetryFingerprint(of: plain.key, secret: [1])
         let retried = ReplayClaim(
             key: plain.key, issued: issued, until: plain.until, fingerprint: fingerprint)
-        func use(_ claim: ReplayClaim) -> ReplayFinding.Use {
+        func use(_ claim: ReplayClaim) -> ReplayLookupResult.Use {
             index.find(ReplayQuestion(key: claim.key, issued: claim.issued, until: claim.until))
         }
         let (bucket, recorded) = (ReplayBucket(expiring: plain.until), FingerprintedUse(retried, at: issued))

@@ -159,7 +159,7 @@ extension ReplayStoreTests {
 
 extension ConfiguredReplayStore {
     /// Looks the token of a claim up.
-    fileprivate func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    fileprivate func find(_ claim: ReplayClaim, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
         try find(ReplayQuestion(key: claim.key, issued: claim.issued, until: claim.until), at: now)
     }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Where a server listens, and whether in TLS.
 package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
-    package enum Place: Sendable, Equatable {
+    package enum Socket: Sendable, Equatable {
         /// An address and a port; port 0 for any that is free.
         case tcp(host: String, port: UInt16)
         /// A path, for those who may write to it.
@@ -11,11 +11,11 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         case systemd(name: String?)
     }
 
-    package var place: Place
+    package var socket: Socket
     package var isTLS: Bool
 
-    package init(_ place: Place, isTLS: Bool = false) {
-        (self.place, self.isTLS) = (place, isTLS)
+    package init(_ socket: Socket, isTLS: Bool = false) {
+        (self.socket, self.isTLS) = (socket, isTLS)
     }
 
     /// The texts that are understood, for help and messages.
@@ -26,17 +26,17 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         isTLS = text.hasPrefix("tls:")
         let text = isTLS ? text.dropFirst(4) : text[...]
         if text == "systemd" {
-            place = .systemd(name: nil)
+            socket = .systemd(name: nil)
         } else if let name = text.behind("systemd:") {
-            place = .systemd(name: name)
+            socket = .systemd(name: name)
         } else if let path = text.behind("unix:"), path.utf8.count <= sockaddr_un.longestName {
-            place = .unix(path)
+            socket = .unix(path)
         } else if let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) {
             var host = text[..<colon]
             let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
             if isBracketed { host = host.dropFirst().dropLast() }
             guard host.isEmpty ? !isBracketed : Self.isAddress(String(host)) else { return nil }
-            place = .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
+            socket = .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
         } else {
             return nil
         }
@@ -44,7 +44,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether this address serves clear text to a network: TCP without TLS, on an address other than the loopback.
     package var isExposed: Bool {
-        guard !isTLS, case .tcp(let host, _) = place else { return false }
+        guard !isTLS, case .tcp(let host, _) = socket else { return false }
         return !Self.isLoopback(host)
     }
 
@@ -65,7 +65,7 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String {
         let text =
-            switch place {
+            switch socket {
             case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
             case .unix(let path): "unix:\(path)"
             case .systemd(let name): name.map { "systemd:\($0)" } ?? "systemd"

@@ -10,7 +10,7 @@ final class ListeningSocket: Sendable {
     /// One for each worker. A worker closes its own.
     let descriptors: [Int32]
     /// Whether other processes may serve the clients that connect to this socket, which is true of systemd's sockets.
-    var isShared: Bool { if case .systemd = listener.place { true } else { false } }
+    var isShared: Bool { if case .systemd = listener.socket { true } else { false } }
     /// The file of a Unix socket, which the server deletes when it stops; `nil` for other sockets.
     private let file: SocketFile?
 
@@ -54,7 +54,7 @@ final class ListeningSocket: Sendable {
     /// must not serve.
     static func places(of listeners: [HTTPListener]) -> [HTTPListener] {
         listeners.flatMap { listener in
-            guard case .systemd(let name) = listener.place else { return [listener] }
+            guard case .systemd(let name) = listener.socket else { return [listener] }
             return ((try? ServiceManager.sockets(named: name)) ?? []).map { bound($0, listener) }
         }
     }
@@ -63,7 +63,7 @@ final class ListeningSocket: Sendable {
     static func open(
         _ listener: HTTPListener, workers: Int, unixMode: mode_t
     ) throws(HTTPServerError) -> [ListeningSocket] {
-        switch listener.place {
+        switch listener.socket {
         case .tcp(let host, let port): [try open(listener, host, port, workers)]
         case .unix(let path): [try open(listener, path, unixMode, workers)]
         case .systemd(let name):

@@ -1,6 +1,6 @@
 /// Finds lines of a request's head, and demands that no two programs see their ends at different places (RFC 9112, 2.2).
 enum HTTPLine {
-    enum Finding {
+    enum End {
         /// The line's end has not come. The search can go on at this position.
         case unfinished(Int)
         /// The line ends before this position, at which its CR and LF lie.
@@ -12,7 +12,7 @@ enum HTTPLine {
     /// Looks for the end of a line.
     ///
     /// - Parameter position: Where the search begins; everything before it has been searched.
-    static func end(in bytes: UnsafeBufferPointer<UInt8>, from position: Int) -> Finding {
+    static func end(in bytes: UnsafeBufferPointer<UInt8>, from position: Int) -> End {
         var position = position
         while let control = firstControl(in: bytes, from: position) {
             switch bytes[control] {

@@ -39,7 +39,7 @@ package final class HTTPServer: Sendable {
         }
         self.sockets = sockets
         self.listeners = sockets.map { socket in
-            if case .tcp = socket.listener.place { socket.bound } else { socket.listener }
+            if case .tcp = socket.listener.socket { socket.bound } else { socket.listener }
         }
         exposedListeners = sockets.map(\.bound).filter(\.isExposed)
         (count, identity) = (HTTPConnectionCount(), Guarded(tls))

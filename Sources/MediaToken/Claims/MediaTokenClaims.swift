@@ -34,18 +34,18 @@ public struct MediaTokenClaims: Sendable {
     package init(_ elements: TokenElements) throws(ClaimsError) {
         guard elements.kind == .media else { throw .otherKind(elements.kind) }
         let fields = elements.fields
-        let places = MediaTokenFieldPlaces(in: fields)
+        let occurrences = MediaTokenFieldOccurrences(in: fields)
         // A reader that ignores case would use this field, for example as a proxy MVPD that our allow-list never
         // checked.
-        if let name = places.inOtherCase { throw .otherCase(field: "\(name)") }
-        sessionGUID = SessionGUID(try fields.required(.sessionGUID, places))
-        requestor = RequestorID(try fields.required(.requestorID, places))
-        resource = ResourceID(try fields.required(.resourceID, places))
-        ttlMilliseconds = try fields.timeToLive(places)
-        issueTime = try fields.requiredDate(.issueTime, places, form: .issueTime)
-        mvpd = MVPDID(try fields.required(.mvpdID, places))
-        proxyMVPD = try fields.optional(.proxyMVPDID, places).map { MVPDID($0) }
-        extraFields = places.hasOthers ? fields.fields(except: MediaTokenField.names) : []
+        if let name = occurrences.inOtherCase { throw .otherCase(field: "\(name)") }
+        sessionGUID = SessionGUID(try fields.required(.sessionGUID, occurrences))
+        requestor = RequestorID(try fields.required(.requestorID, occurrences))
+        resource = ResourceID(try fields.required(.resourceID, occurrences))
+        ttlMilliseconds = try fields.timeToLive(occurrences)
+        issueTime = try fields.requiredDate(.issueTime, occurrences, form: .issueTime)
+        mvpd = MVPDID(try fields.required(.mvpdID, occurrences))
+        proxyMVPD = try fields.optional(.proxyMVPDID, occurrences).map { MVPDID($0) }
+        extraFields = occurrences.hasOthers ? fields.fields(except: MediaTokenField.names) : []
         replayExpiry = issueTime.timestamp.advanced(
             byMilliseconds: ttlMilliseconds ?? Self.longestDefaultTTLMilliseconds)
         guard replayExpiry < Timestamp.endOfDates else {

@@ -16,14 +16,14 @@ package enum MediaTokenField: Int, CaseIterable {
 }
 
 /// The elements that hold the fields of a media token, found in one pass.
-struct MediaTokenFieldPlaces {
-    private enum Place {
+struct MediaTokenFieldOccurrences {
+    private enum Occurrence {
         case missing
         case once(index: Int)
         case several
     }
 
-    private var places = InlineArray<7, Place>(repeating: .missing)
+    private var occurrences = InlineArray<7, Occurrence>(repeating: .missing)
     /// Whether there are elements that the format does not define.
     private(set) var hasOthers = false
 
@@ -40,7 +40,11 @@ struct MediaTokenFieldPlaces {
                 if element.depth == 1, inOtherCase == nil { inOtherCase = Self.fieldInOtherCase(fields, element) }
                 continue
             }
-            if case .missing = places[name] { places[name] = .once(index: index) } else { places[name] = .several }
+            if case .missing = occurrences[name] {
+                occurrences[name] = .once(index: index)
+            } else {
+                occurrences[name] = .several
+            }
         }
     }
 
@@ -51,7 +55,7 @@ struct MediaTokenFieldPlaces {
 
     /// The index of the element that holds `field`; `nil` if the token has none.
     func index(of field: MediaTokenField) throws(ClaimsError) -> Int? {
-        switch places[field.rawValue] {
+        switch occurrences[field.rawValue] {
         case .missing: nil
         case .once(let index): index
         case .several: throw .field(XMLFieldError(field.name, .duplicate))
@@ -62,9 +66,9 @@ struct MediaTokenFieldPlaces {
 extension FieldElements {
     /// The element that holds `field`; `nil` if the token does not have it, or if the field is optional and empty.
     private func element(
-        of field: MediaTokenField, _ places: MediaTokenFieldPlaces
+        of field: MediaTokenField, _ occurrences: MediaTokenFieldOccurrences
     ) throws(ClaimsError) -> XMLElement? {
-        guard let index = try places.index(of: field) else { return nil }
+        guard let index = try occurrences.index(of: field) else { return nil }
         let element = elements.list[index]
         do { try check(element, named: field.name) } catch {
             guard field.isOptional, error.reason == .empty else { throw .field(error) }
@@ -75,21 +79,21 @@ extension FieldElements {
     }
 
     /// The text of `field`; `nil` if the token does not have it. An optional field that is empty counts as absent.
-    func optional(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String? {
-        try element(of: field, places).map { elements.text(of: $0) }
+    func optional(_ field: MediaTokenField, _ occurrences: MediaTokenFieldOccurrences) throws(ClaimsError) -> String? {
+        try element(of: field, occurrences).map { elements.text(of: $0) }
     }
 
     /// The text of `field`, which the token must have.
-    func required(_ field: MediaTokenField, _ places: MediaTokenFieldPlaces) throws(ClaimsError) -> String {
-        guard let text = try optional(field, places) else { throw .field(XMLFieldError(field.name, .missing)) }
+    func required(_ field: MediaTokenField, _ occurrences: MediaTokenFieldOccurrences) throws(ClaimsError) -> String {
+        guard let text = try optional(field, occurrences) else { throw .field(XMLFieldError(field.name, .missing)) }
         return text
     }
 
     /// The date in `field`, which the token must have.
     func requiredDate(
-        _ field: MediaTokenField, _ places: MediaTokenFieldPlaces, form: TokenDate.Form
+        _ field: MediaTokenField, _ occurrences: MediaTokenFieldOccurrences, form: TokenDate.Form
     ) throws(ClaimsError) -> TokenDate {
-        guard let element = try element(of: field, places) else {
+        guard let element = try element(of: field, occurrences) else {
             throw .field(XMLFieldError(field.name, .missing))
         }
         guard let date = elements.withText(of: element, { TokenDate($0, form: form) }) else {
@@ -100,8 +104,8 @@ extension FieldElements {
 
     /// The TTL, which must be digits only: no sign, no exponent, no white space, no leading zero. `nil` if the
     /// token has none, or an empty one.
-    func timeToLive(_ places: MediaTokenFieldPlaces) throws(ClaimsError) -> Int64? {
-        guard let element = try element(of: .ttl, places) else { return nil }
+    func timeToLive(_ occurrences: MediaTokenFieldOccurrences) throws(ClaimsError) -> Int64? {
+        guard let element = try element(of: .ttl, occurrences) else { return nil }
         let milliseconds = elements.withText(of: element) { text -> Int64? in
             guard text.first != UInt8(ascii: "0"), text.count <= 19 else { return nil }
             var value: UInt64 = 0

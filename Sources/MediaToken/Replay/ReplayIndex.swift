@@ -21,7 +21,7 @@ package struct ReplayIndex: Sendable {
     }
 
     /// Whether a key was claimed, and when, if the claim had a fingerprint.
-    package func find(_ question: ReplayQuestion) -> ReplayFinding.Use {
+    package func find(_ question: ReplayQuestion) -> ReplayLookupResult.Use {
         buckets[ReplayBucket(expiring: question.until)]?.find(question.key.half) ?? .unused
     }
 
@@ -82,7 +82,7 @@ private struct IndexedBucket {
         keys.contains(claim.key.half) ? answer(toAnother: claim) : nil
     }
 
-    func find(_ half: SIMD2<UInt64>) -> ReplayFinding.Use {
+    func find(_ half: SIMD2<UInt64>) -> ReplayLookupResult.Use {
         keys.contains(half) ? .used(since: fingerprinted[half]?.time) : .unused
     }
 

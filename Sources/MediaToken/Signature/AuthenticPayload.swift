@@ -45,8 +45,8 @@ extension SignatureWorkspace {
         guard tokens.count >= BatchVerifier.leastCount else {
             return tokens.map { token in token?.flatMap { authenticate($0, .notTried, at: now) } }
         }
-        let findings = verifyTogether(tokens, at: now)
-        return tokens.indices.map { index in tokens[index]?.flatMap { authenticate($0, findings[index], at: now) } }
+        let outcomes = verifyTogether(tokens, at: now)
+        return tokens.indices.map { index in tokens[index]?.flatMap { authenticate($0, outcomes[index], at: now) } }
     }
 
     /// Digests the signed bytes of a token; `nil` if it has no envelope.
@@ -63,9 +63,9 @@ extension SignatureWorkspace {
     }
 
     private func authenticate(
-        _ token: DigestedEnvelope, _ finding: Finding, at now: Timestamp
+        _ token: DigestedEnvelope, _ outcome: BatchOutcome, at now: Timestamp
     ) -> Result<AuthenticPayload, SignatureError> {
-        guard let index = indexOfKey(verifying: token, finding, at: now) else {
+        guard let index = indexOfKey(verifying: token, outcome, at: now) else {
             return .failure(reason(against: token, at: now))
         }
         mostRecent = index
@@ -80,7 +80,7 @@ extension SignatureWorkspace {
     // MARK: Several signatures at once
 
     /// What verifying several signatures at once has found out about one of them.
-    private enum Finding {
+    private enum BatchOutcome {
         case verified(key: Int)
         /// No key called it valid; it is for libcrypto to decide.
         case notVerified
@@ -89,14 +89,14 @@ extension SignatureWorkspace {
 
     private func verifyTogether(
         _ tokens: [Result<DigestedEnvelope, SignatureError>?], at now: Timestamp
-    ) -> [Finding] {
-        var findings = [Finding](repeating: .notTried, count: tokens.count)
+    ) -> [BatchOutcome] {
+        var outcomes = [BatchOutcome](repeating: .notTried, count: tokens.count)
         for index in order where keys[index].isUsable(at: now) {
             guard let batch = verifiers[index].batch else { continue }
             let length = keys[index].publicKey.signatureLength
             var (waiting, questions) = ([Int](), [BatchVerifier.Question]())
             for (position, token) in tokens.enumerated() {
-                if case .verified = findings[position] { continue }
+                if case .verified = outcomes[position] { continue }
                 guard case .success(let token)? = token, token.envelope.signature.count == length else { continue }
                 waiting.append(position)
                 questions.append(BatchVerifier.Question(token.envelope.signature, over: token.digest))
@@ -105,21 +105,21 @@ extension SignatureWorkspace {
                 let lanes = first..<min(first + BatchVerifier.lanes, waiting.count)
                 guard lanes.count >= BatchVerifier.leastCount else { continue }
                 for (position, isValid) in zip(waiting[lanes], batch.verify(questions[lanes])) {
-                    findings[position] = isValid ? .verified(key: index) : .notVerified
+                    outcomes[position] = isValid ? .verified(key: index) : .notVerified
                     if isValid { verifiedTogether += 1 }
                 }
             }
         }
-        return findings
+        return outcomes
     }
 
     // MARK: One signature
 
     /// Finds the key that verifies a signature. A key of another length than the signature costs nothing.
-    private func indexOfKey(verifying token: DigestedEnvelope, _ finding: Finding, at now: Timestamp) -> Int? {
-        if case .verified(let index) = finding { return index }
+    private func indexOfKey(verifying token: DigestedEnvelope, _ outcome: BatchOutcome, at now: Timestamp) -> Int? {
+        if case .verified(let index) = outcome { return index }
         var wasTried = false
-        if case .notVerified = finding { wasTried = true }
+        if case .notVerified = outcome { wasTried = true }
         let verifies = { [keys, verifiers] (index: Int) in
             keys[index].isUsable(at: now)
                 && verifiers[index].isValid(token.envelope.signature, over: token.digest, byGeneralInterface: wasTried)

@@ -6,7 +6,7 @@ package import StreamPaths
 
 /// The configured settings of the playback grant that a route's media tokens are exchanged for.
 package struct RouteGrantSettings: Sendable, Equatable {
-    package var maker: GrantSettings
+    package var maker: GrantConfiguration
     /// The lifetime of a grant, from the token's first acceptance.
     package var validity = defaultValidity
     /// The origins whose URLs may be exchanged. If empty, any origin may; some kinds of grant do not allow that.
@@ -23,7 +23,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
     /// The lifetime of a grant if the configuration has none.
     static let defaultValidity = Duration.seconds(14_400)
 
-    package init(_ maker: GrantSettings, scope: String) {
+    package init(_ maker: GrantConfiguration, scope: String) {
         (self.maker, self.scope) = (maker, scope)
         delivery = maker.kind.defaultDelivery
     }
@@ -31,7 +31,7 @@ package struct RouteGrantSettings: Sendable, Equatable {
 
 /// A route's playback grants, with the loaded grant key.
 package final class RouteGrant: Sendable {
-    private let grants: RouteGrants
+    private let grants: RouteGrantMaker
     /// Checks the route's grants in place of media tokens; `nil` if only a CDN can check them.
     package let verifier: GrantVerifier?
     package let settings: RouteGrantSettings
@@ -72,17 +72,17 @@ package final class RouteGrant: Sendable {
         }
         // Unreached: A configured scope with a slash at its end; the properties' have none.
         prefix = settings.scope.utf8.last == UInt8(ascii: "/") ? settings.scope : settings.scope + "/"
-        let route = GrantRoute(prefix: prefix, hosts: hosts, delivery: settings.delivery)
+        let route = GrantTarget(prefix: prefix, hosts: hosts, delivery: settings.delivery)
         var secrets = known ?? [:]
         let scheme = try settings.maker.load { (path, setting) throws(GrantError) -> [UInt8] in
             // Unreached: Keeps the keys that are left when others are withdrawn; the properties withdraw none.
             if let known { return known[path] ?? [] }
-            secrets[path] = try GrantSettings.line(ofFile: path, setting)
+            secrets[path] = try GrantConfiguration.line(ofFile: path, setting)
             // Unreached: The line before has set it; the default only satisfies the type.
             return secrets[path] ?? []
         }
         self.secrets = secrets
-        grants = try scheme.grants(for: route, settings.maker.values)
+        grants = try scheme.maker(for: route, settings.maker.values)
         verifier = grants.verifier as? GrantVerifier
         // Unreached: Refuses a configuration without origins when the gate starts; the properties' routes have two.
         if settings.maker.kind.needsOrigins, settings.origins.isEmpty { throw Self.originsMissing }
@@ -107,7 +107,7 @@ package final class RouteGrant: Sendable {
 
     // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
     /// The settings without the keys that are gone; `nil` if no grant can be made or checked any more.
-    func withdrawing(by named: GrantSettings?) -> RouteGrantSettings? {
+    func withdrawing(by named: GrantConfiguration?) -> RouteGrantSettings? {
         settings.maker.withdrawing(by: named, secrets).map { maker in
             var left = settings
             left.maker = maker

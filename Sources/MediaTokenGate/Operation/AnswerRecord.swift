@@ -21,7 +21,7 @@ struct AnswerRecord: Sendable {
     /// The address of the client behind trusted proxies.
     var client: String?
     /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path, or the server refused it.
-    var place: GatePlace?
+    var place: GateDestination?
     /// The path of the route, as it is configured.
     var route: String?
     /// Why the request is not allowed, or why its grant is not renewed. What others sent may be in it, so the log shortens it.

@@ -19,13 +19,13 @@ package final class Dialect: Sendable {
     package let path: String
     package let method: String
     /// Where requests have their values: the token always, and the URL unless the dialect names a route.
-    let places: [Value: DialectPlace]
+    let places: [Value: DialectField]
     /// The path of a route, if requests name no stream. The grant is then for all of the route.
     private let route: String?
     let answers: DialectAnswers
 
     package init(
-        at place: String, path: String, method: String, _ places: [Value: DialectPlace], route: String?,
+        at place: String, path: String, method: String, _ places: [Value: DialectField], route: String?,
         answers: DialectAnswers
     ) {
         (self.place, self.path, self.method, self.answers) = (place, path, method, answers)

@@ -1,7 +1,7 @@
 internal import Basics
 
 /// The part of the gate that a request asks, by its path.
-enum GatePlace: Equatable, Sendable {
+enum GateDestination: Equatable, Sendable {
     case endpoint(GateEndpoint)
     case dialects(DialectReaders)
 
@@ -15,7 +15,7 @@ enum GatePlace: Equatable, Sendable {
     }
 
     // Unreached: Tells apart what the metrics count; no property has metrics.
-    static func == (one: GatePlace, other: GatePlace) -> Bool {
+    static func == (one: GateDestination, other: GateDestination) -> Bool {
         switch (one, other) {
         case (.endpoint(let one), .endpoint(let other)): one == other
         case (.dialects(let one), .dialects(let other)): one.path == other.path

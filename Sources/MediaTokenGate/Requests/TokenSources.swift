@@ -19,7 +19,7 @@ package struct TokenSources: Sendable {
     package init() {}
 
     /// The result of looking for a token.
-    enum Finding: Equatable {
+    enum SearchResult: Equatable {
         case none
         case one(ArraySlice<UInt8>)
         /// There are several tokens that differ.
@@ -28,7 +28,7 @@ package struct TokenSources: Sendable {
         case tooManyFields
     }
 
-    func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> Finding {
+    func find(in request: HTTPRequest, originalQuery: ArraySlice<UInt8>?) -> SearchResult {
         var found: [ArraySlice<UInt8>] = []
         if let headerField { found += request.values(of: headerField) }
         if bearer { found += request.values(of: GateField.authorization).compactMap(HeaderValues.bearer) }

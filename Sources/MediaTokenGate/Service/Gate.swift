@@ -34,16 +34,16 @@ package struct Gate: Sendable {
     }
 
     /// The header fields by which a browser decides whether a page may read the answer to a request whose place is known.
-    func corsFields(for request: HTTPRequest, asking place: GatePlace?) -> [(name: StaticString, value: String)] {
+    func corsFields(for request: HTTPRequest, asking place: GateDestination?) -> [(name: StaticString, value: String)] {
         guard !corsOrigins.isEmpty, let place, place.isForBackends else { return [] }
         return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
     }
 
     /// The part of the gate that a request asks; `nil` if the gate has nothing at its path.
-    func place(of request: HTTPRequest) -> GatePlace? {
+    func place(of request: HTTPRequest) -> GateDestination? {
         let path = request.path
         if let endpoint = GateEndpoint(path) { return .endpoint(endpoint) }
-        return dialects.first { path.elementsEqual($0.path.utf8) }.map(GatePlace.dialects)
+        return dialects.first { path.elementsEqual($0.path.utf8) }.map(GateDestination.dialects)
     }
 
     /// The task for a request.
@@ -52,7 +52,7 @@ package struct Gate: Sendable {
     }
 
     /// The task for a request whose place is known.
-    func task(_ request: HTTPRequest, asking place: GatePlace?, at now: Timestamp) -> GateTask {
+    func task(_ request: HTTPRequest, asking place: GateDestination?, at now: Timestamp) -> GateTask {
         guard let place else { return .notFound }
         let isPreflight = !corsOrigins.isEmpty && place.isForBackends && request.method.isSame(as: "OPTIONS")
         switch place {

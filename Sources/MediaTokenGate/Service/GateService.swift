@@ -269,7 +269,7 @@ extension Duration {
 /// An exchange, and the part of the gate that its request asks.
 private struct AskedExchange {
     let exchange: HTTPExchange
-    let place: GatePlace?
+    let place: GateDestination?
 
-    init(_ exchange: HTTPExchange, _ place: GatePlace?) { (self.exchange, self.place) = (exchange, place) }
+    init(_ exchange: HTTPExchange, _ place: GateDestination?) { (self.exchange, self.place) = (exchange, place) }
 }

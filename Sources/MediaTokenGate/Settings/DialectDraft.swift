@@ -6,7 +6,7 @@ internal import StreamPaths
 struct DialectDraft: Sendable {
     private var path: String?
     private var method = Method.post
-    private var places: [Dialect.Value: DialectPlace] = [:]
+    private var places: [Dialect.Value: DialectField] = [:]
     private var route: String?
     private var accepted: DialectAnswers.Answer?
     private var rejected: DialectAnswers.Answer?
@@ -58,7 +58,7 @@ struct DialectDraft: Sendable {
             value.rawValue, "PLACE", .text(pattern: "(?:query|form|header|json):[^;]+(?:;base64)?"), help,
             example: .text(example)
         ) { object, name, draft in
-            draft.places[value] = object.value(name, DialectPlace.forms) { DialectPlace($0) }
+            draft.places[value] = object.value(name, DialectField.forms) { DialectField($0) }
         }
     }
 

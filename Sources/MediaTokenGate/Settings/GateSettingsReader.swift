@@ -54,13 +54,13 @@ package struct GateSettingsReader {
     }
 
     private mutating func checkAddresses() {
-        var places: [HTTPListener.Place] = []
+        var places: [HTTPListener.Socket] = []
         for (name, listeners) in [("listen", settings.listen), ("admin", settings.admin)] {
-            for listener in listeners where !listener.place.isAnyPort {
-                if places.contains(listener.place) {
+            for listener in listeners where !listener.socket.isAnyPort {
+                if places.contains(listener.socket) {
                     object.refuse(name, "has \(listener), which is in use by another listener; expected two addresses")
                 }
-                places.append(listener.place)
+                places.append(listener.socket)
             }
         }
     }
@@ -117,7 +117,7 @@ extension GateSettings {
     }
 }
 
-extension HTTPListener.Place {
+extension HTTPListener.Socket {
     /// Whether the system chooses the port, so that two listeners do not meet.
     fileprivate var isAnyPort: Bool {
         if case .tcp(_, 0) = self { true } else { false }

@@ -62,7 +62,7 @@ enum RouteGrantReader {
         defer { route.takeOver(object) }
         if !object.has("kind") { object.refuse("kind", "is missing; expected \(GrantKind.names)") }
         guard let kind = object.word("kind", GrantKind.all.map(\.name)).flatMap(GrantKind.named) else { return nil }
-        var settings = RouteGrantSettings(GrantSettings(kind), scope: path)
+        var settings = RouteGrantSettings(GrantConfiguration(kind), scope: path)
         table(kind).read(&object, into: &settings)
         if object.wasTaken("key-file") == object.wasTaken("key-env") {
             object.refuse("key-file", "expected one of key-file and key-env")

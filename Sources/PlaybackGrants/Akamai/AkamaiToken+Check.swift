@@ -197,8 +197,8 @@ extension GrantError {
 
 extension AkamaiToken {
     /// Makes tokens for everything below a route's prefix.
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
-        RouteGrants(opensPrefix: true, subject: { (_) throws(GrantError) in route.prefix }) {
+    package func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker {
+        RouteGrantMaker(opensPrefix: true, subject: { (_) throws(GrantError) in route.prefix }) {
             (_, period, _, _) throws(GrantError) in try grant(.acl([route.prefix + "*"]), period)
         }
     }

@@ -151,8 +151,8 @@ struct CloudFrontFields: Sendable {
 extension CloudFrontGrant {
     /// Makes a route's signed URLs, or signed cookies for everything below its prefix. They are costly: a signature takes about as long as thirty
     /// verifications.
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
-        RouteGrants(
+    package func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker {
+        RouteGrantMaker(
             opensPrefix: route.delivery == .cookie, isCostly: true,
             subject: { (url) throws(GrantError) in
                 let signed = try Self.signedURL(url, on: route)
@@ -163,7 +163,7 @@ extension CloudFrontGrant {
     }
 
     /// The URL itself, or, for cookies, a pattern for all URLs below the prefix.
-    private static func signedURL(_ url: StreamURL, on route: GrantRoute) throws(GrantError) -> String {
+    private static func signedURL(_ url: StreamURL, on route: GrantTarget) throws(GrantError) -> String {
         // Unreached: CloudFront's routes must have origins, and a URL on none of them is refused before.
         guard let origin = url.origin else {
             throw GrantError("url", "is '\(printable(url.text))'; expected an absolute URL, which CloudFront signs")

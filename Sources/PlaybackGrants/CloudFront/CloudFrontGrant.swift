@@ -138,7 +138,8 @@ extension CloudFrontGrant.Digest {
 
 extension CloudFrontGrant: GrantScheme {
     package static let kind = GrantKind(
-        "cloudfront", "signed URL or cookies; --url, --key-pair-id, and a PEM private key", settings, needsOrigins: true,
+        "cloudfront", "signed URL or cookies; --url, --key-pair-id, and a PEM private key", settings,
+        needsOrigins: true,
         contents: contents
     ) { (values) throws(GrantError) in try CloudFrontGrant(values) }
 

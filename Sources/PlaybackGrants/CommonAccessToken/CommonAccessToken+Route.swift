@@ -20,7 +20,7 @@ package struct GrantVerifier: RouteVerifier {
 
 extension CommonAccessToken {
     /// Makes tokens for everything below a route's prefix.
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
+    package func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker {
         var claims = CATClaims()
         (claims.issuer, claims.methods) = (values["issuer"], values.has("methods") ? values.all("methods") : nil)
         claims.renewal = try CATRenewal(in: values)
@@ -44,7 +44,7 @@ extension CommonAccessToken {
             claims.scope.host = host.name
             termsByHost[host.name] = CATTerms(claims)
         }
-        return RouteGrants(opensPrefix: true, verifier: verifier) {
+        return RouteGrantMaker(opensPrefix: true, verifier: verifier) {
             [termsByHost] (url, period, issuedAt, identifier) throws(GrantError) in
             // Unreached: A route is found by its host, so its host has terms; the line satisfies the type.
             guard let terms = terms ?? url.origin.flatMap({ termsByHost[$0.host.name] }) else {

@@ -3,7 +3,8 @@ internal import Settings
 
 extension CommonAccessToken: GrantScheme {
     package static let kind = GrantKind(
-        "cat", "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more", settings, usualName: name,
+        "cat", "Common Access Token (CTA-5007); --path-prefix, and a key of 32 bytes or more", settings,
+        usualName: name,
         defaultDelivery: .cookie, limitsPath: true, takesSeveralKeys: true, contents: contents
     ) { (values) throws(GrantError) in try CommonAccessToken(values) }
 

@@ -51,14 +51,14 @@ extension SecureLink {
 
 extension SecureLink {
     /// Makes a route's links, each for one URI.
-    package func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants {
+    package func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker {
         try demandURI()
         // Unreached: Refuses a configured delivery when the gate starts; a secure link of the properties travels in the
         // query.
         guard route.delivery == .query else {
             throw GrantError("delivery", "is cookie; expected query, as a secure_link is for one URI")
         }
-        return RouteGrants(opensPrefix: false, subject: { (url) throws(GrantError) in url.path.uri }) {
+        return RouteGrantMaker(opensPrefix: false, subject: { (url) throws(GrantError) in url.path.uri }) {
             (url, period, _, _) throws(GrantError) in try grant(uri: url.path.uri, period)
         }
     }

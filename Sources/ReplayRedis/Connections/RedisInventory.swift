@@ -93,7 +93,7 @@ struct RedisInventory {
     }
 
     /// What a claim would find now. The marker of its shard is read after its key, as for a claim.
-    func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayFinding {
+    func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
         try learnSlots()
         let (shard, keys) = (client.keys.shard(of: question.key), client.keys)
         let node = try owner(of: shard)
@@ -102,10 +102,10 @@ struct RedisInventory {
         let keptUntil = question.until.advanced(byMilliseconds: RedisClock.keptMilliseconds)
         let bucket = ReplayBucket(expiring: question.until)
         guard bucket > ReplayBucket(lastPassedAt: now) else {
-            return ReplayFinding(.forgotten, keptUntil: keptUntil)
+            return ReplayLookupResult(.forgotten, keptUntil: keptUntil)
         }
         let since = try fence(RedisMarker(replies[1]), on: node, at: now)
-        let use: ReplayFinding.Use =
+        let use: ReplayLookupResult.Use =
             if question.issued <= since {
                 .predatesStore(since: since)
             } else if let text = replies[0].text {
@@ -113,7 +113,7 @@ struct RedisInventory {
             } else {
                 .unused
             }
-        return ReplayFinding(use, keptUntil: keptUntil)
+        return ReplayLookupResult(use, keptUntil: keptUntil)
     }
 
     /// The fence by which a claim would be decided: that of the marker or, if it does not hold, the one that would

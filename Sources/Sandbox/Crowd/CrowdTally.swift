@@ -1,14 +1,14 @@
 /// Something that happens to a device, with a reason.
 package struct CrowdEvent: Hashable, Comparable, Sendable {
-    package enum Place: String, CaseIterable, Sendable { case login, decision, play, stream }
+    package enum Stage: String, CaseIterable, Sendable { case login, decision, play, stream }
 
-    package let place: Place
+    package let stage: Stage
     package let code: String
 
-    package init(_ place: Place, _ code: String) { (self.place, self.code) = (place, code) }
+    package init(_ stage: Stage, _ code: String) { (self.stage, self.code) = (stage, code) }
 
     package static func < (left: Self, right: Self) -> Bool {
-        (left.place.rawValue, left.code) < (right.place.rawValue, right.code)
+        (left.stage.rawValue, left.code) < (right.stage.rawValue, right.code)
     }
 }
 
@@ -18,8 +18,8 @@ package struct CrowdOutcome: Sendable, Hashable {
 
     package init() {}
 
-    package mutating func note(_ place: CrowdEvent.Place, _ code: String, times: Int = 1) {
-        if times > 0 { events[CrowdEvent(place, code), default: 0] += times }
+    package mutating func note(_ stage: CrowdEvent.Stage, _ code: String, times: Int = 1) {
+        if times > 0 { events[CrowdEvent(stage, code), default: 0] += times }
     }
 
     /// A request for a part of a stream, by cookie, that was answered with 200.
@@ -31,7 +31,7 @@ package struct CrowdOutcome: Sendable, Hashable {
     func without(_ other: CrowdOutcome) -> CrowdOutcome {
         var rest = CrowdOutcome()
         for (event, count) in events {
-            rest.note(event.place, event.code, times: count - other.events[event, default: 0])
+            rest.note(event.stage, event.code, times: count - other.events[event, default: 0])
         }
         return rest
     }
@@ -39,7 +39,7 @@ package struct CrowdOutcome: Sendable, Hashable {
     /// The events in a line.
     package var text: String {
         let texts = events.sorted { $0.key < $1.key }.map { event, count in
-            "\(event.place.rawValue) \(event.code) × \(count)"
+            "\(event.stage.rawValue) \(event.code) × \(count)"
         }
         return texts.isEmpty ? "nothing" : texts.joined(separator: ", ")
     }
@@ -65,7 +65,7 @@ package struct CrowdTally: Sendable {
 
     /// One reason, and how often it was expected and seen.
     package struct Row: Sendable, Equatable {
-        package let place: CrowdEvent.Place
+        package let stage: CrowdEvent.Stage
         package let code: String
         package var expected = 0
         package var seen = 0
@@ -131,7 +131,7 @@ package struct CrowdTally: Sendable {
 
     package var rows: [Row] {
         counts.sorted { $0.key < $1.key }.map {
-            Row(place: $0.key.place, code: $0.key.code, expected: $0.value.expected, seen: $0.value.seen)
+            Row(stage: $0.key.stage, code: $0.key.code, expected: $0.value.expected, seen: $0.value.seen)
         }
     }
 }

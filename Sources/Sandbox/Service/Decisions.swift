@@ -39,14 +39,14 @@ struct Decisions: Sendable {
 
     /// Decides whether the viewer may watch each resource, and counts the use of a TempPass.
     func decide(
-        _ kind: Kind, _ resources: [String], mvpd: String, at place: SandboxState.Place, _ call: PassCall,
+        _ kind: Kind, _ resources: [String], mvpd: String, at identity: SandboxState.DeviceIdentity, _ call: PassCall,
         _ state: inout SandboxState
     ) throws(EnhancedError) -> [Decision] {
         let isTemporary = TemporaryAccess.isTemporary(mvpd)
-        let profile = isTemporary ? nil : try profile(mvpd, at: place, state, now: call.now)
+        let profile = isTemporary ? nil : try profile(mvpd, at: identity, state, now: call.now)
         var holder: SandboxState.TemporaryHolder?
         if isTemporary {
-            do { holder = try temporary.holder(mvpd, call, at: place) } catch {
+            do { holder = try temporary.holder(mvpd, call, at: identity) } catch {
                 // Adobe's pages demand the identity of a promotional TempPass for an authorization alone.
                 if kind == .authorize { throw error }
             }
@@ -56,7 +56,7 @@ struct Decisions: Sendable {
         return resources.map { resource in
             let card = TestCard.chosen(for: resource, mvpd: mvpd)
             var decision = Decision(
-                resource: resource, viewer: profile?.viewer ?? place.device, end: end, card: card)
+                resource: resource, viewer: profile?.viewer ?? identity.device, end: end, card: card)
             do throws(EnhancedError) {
                 if case .deny(let error)? = card?.effect {
                     throw kind == .authorize ? error : .preauthorization(denied: error)
@@ -75,9 +75,9 @@ struct Decisions: Sendable {
 
     /// The login of the device with this MVPD.
     func profile(
-        _ mvpd: String, at place: SandboxState.Place, _ state: SandboxState, now: Timestamp
+        _ mvpd: String, at identity: SandboxState.DeviceIdentity, _ state: SandboxState, now: Timestamp
     ) throws(EnhancedError) -> SandboxState.Profile {
-        guard let profile = state.profiles(at: place, now: now)[mvpd] else { throw .profileMissing }
+        guard let profile = state.profiles(at: identity, now: now)[mvpd] else { throw .profileMissing }
         guard profile.end > now else { throw .profileExpired }
         return profile
     }
@@ -86,13 +86,13 @@ struct Decisions: Sendable {
     ///
     /// - Parameter traces: Makes the identifier of each error.
     func answer(
-        _ kind: Kind, _ decisions: [Decision], mvpd: String, at place: SandboxState.Place, now: Timestamp,
+        _ kind: Kind, _ decisions: [Decision], mvpd: String, at identity: SandboxState.DeviceIdentity, now: Timestamp,
         traces: () -> String
     ) throws(CryptoError) -> SandboxAnswer {
         var items: [JSONValue] = []
         for decision in decisions {
             var item: [JSONName: JSONValue] = [
-                "resource": .text(decision.resource), "serviceProvider": .text(place.provider), "mvpd": .text(mvpd),
+                "resource": .text(decision.resource), "serviceProvider": .text(identity.provider), "mvpd": .text(mvpd),
                 "source": .text(source(decision, mvpd)),
             ]
             item["authorized"] = .boolean(decision.denial == nil)
@@ -100,7 +100,7 @@ struct Decisions: Sendable {
                 item["error"] = denial.json(trace: traces())
             } else if kind == .authorize {
                 let token = try tokens.media(
-                    decision.resource, at: place, mvpd: mvpd, viewer: decision.viewer, decision.card, now: now)
+                    decision.resource, at: identity, mvpd: mvpd, viewer: decision.viewer, decision.card, now: now)
                 item["token"] = [
                     "notBefore": .number(token.recipe.issueMilliseconds),
                     "notAfter": .number(token.recipe.expiryMilliseconds),

@@ -22,7 +22,7 @@ struct MVPDPages: Sendable {
         let mvpd = session.mvpd ?? Self.offered[0]
         let picker = Self.offered.map { "<option>\($0)</option>" }.joined()
         let choice = session.mvpd == nil ? "<label>TV provider <select name=\"mvpd\">\(picker)</select></label>" : ""
-        let hidden = [("provider", session.place.provider), ("code", code)].map { name, value in
+        let hidden = [("provider", session.identity.provider), ("code", code)].map { name, value in
             "<input type=\"hidden\" name=\"\(name)\" value=\"\(xmlEscaped(value))\">"
         }.joined()
         return page(

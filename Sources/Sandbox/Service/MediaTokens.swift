@@ -22,10 +22,10 @@ struct MediaTokens: Sendable {
 
     /// The media token for one play.
     func media(
-        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, _ card: TestCard?,
+        _ resource: String, at identity: SandboxState.DeviceIdentity, mvpd: String, viewer: String, _ card: TestCard?,
         now: Timestamp
     ) throws(CryptoError) -> MintedToken {
-        var recipe = try recipe(place, mvpd: mvpd, viewer: viewer, now: now)
+        var recipe = try recipe(identity, mvpd: mvpd, viewer: viewer, now: now)
         recipe.resource = resource
         switch card?.effect {
         case .token(let change): change(&recipe)
@@ -41,9 +41,9 @@ struct MediaTokens: Sendable {
 
     /// The AuthN token of a login.
     func authentication(
-        at place: SandboxState.Place, mvpd: String, _ profile: SandboxState.Profile
+        at identity: SandboxState.DeviceIdentity, mvpd: String, _ profile: SandboxState.Profile
     ) throws(CryptoError) -> MintedToken {
-        var recipe = try recipe(place, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
+        var recipe = try recipe(identity, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
         recipe.kind = .authentication
         recipe.timeToLive = profile.end.milliseconds(since: profile.start)
         return try sign(recipe, keys.first)
@@ -51,20 +51,21 @@ struct MediaTokens: Sendable {
 
     /// The AuthZ token for a resource, which expires with the decision.
     func authorization(
-        _ resource: String, at place: SandboxState.Place, mvpd: String, viewer: String, until end: Timestamp,
+        _ resource: String, at identity: SandboxState.DeviceIdentity, mvpd: String, viewer: String,
+        until end: Timestamp,
         now: Timestamp
     ) throws(CryptoError) -> MintedToken {
-        var recipe = try recipe(place, mvpd: mvpd, viewer: viewer, now: now)
+        var recipe = try recipe(identity, mvpd: mvpd, viewer: viewer, now: now)
         (recipe.kind, recipe.resource) = (.authorization, resource)
         recipe.timeToLive = end.milliseconds(since: now)
         return try sign(recipe, keys.first)
     }
 
     private func recipe(
-        _ place: SandboxState.Place, mvpd: String, viewer: String, now: Timestamp
+        _ identity: SandboxState.DeviceIdentity, mvpd: String, viewer: String, now: Timestamp
     ) throws(CryptoError) -> TokenRecipe {
         var recipe = TokenRecipe(issued: TokenDate(now))
-        (recipe.requestor, recipe.mvpd, recipe.device) = (place.provider, mvpd, place.device)
+        (recipe.requestor, recipe.mvpd, recipe.device) = (identity.provider, mvpd, identity.device)
         recipe.sessionGUID = String(try viewers.code(of: Array("viewer \(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
         recipe.timeToLive = settings.tokenMilliseconds
         return recipe

@@ -56,11 +56,12 @@ struct OlderProtocols: Sendable {
 
     /// Answers REST v1 with XML, or with JSON if the client accepts it.
     private func mediaToken(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
-        let place = SandboxState.Place(provider: try call.required("requestor"), device: try call.required("deviceId"))
+        let identity = SandboxState.DeviceIdentity(
+            provider: try call.required("requestor"), device: try call.required("deviceId"))
         let resource = try call.required("resource")
-        let (mvpd, profile) = try login(at: place, state, now: call.now)
+        let (mvpd, profile) = try login(at: identity, state, now: call.now)
         let isJSON = call.acceptsJSON
-        return try play(resource, mvpd, profile, at: place, now: call.now) { token in
+        return try play(resource, mvpd, profile, at: identity, now: call.now) { token in
             let wrapping = isJSON ? TokenWrapping.v1JSON : .v1XML
             let body = wrapping.wrap(token.clearText, token.recipe)
             return HTTPAnswer(200, type: isJSON ? "application/json" : "application/xml", body: Array(body.utf8))
@@ -90,24 +91,24 @@ struct OlderProtocols: Sendable {
 
     /// Hands out the AuthN token of the device's login.
     private func session(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
-        let place = try place(of: call)
-        let (mvpd, profile) = try login(at: place, state, now: call.now)
-        guard let token = try? tokens.authentication(at: place, mvpd: mvpd, profile) else { throw Self.signing }
+        let identity = try identity(of: call)
+        let (mvpd, profile) = try login(at: identity, state, now: call.now)
+        guard let token = try? tokens.authentication(at: identity, mvpd: mvpd, profile) else { throw Self.signing }
         return Self.xml(200, "<session><authnToken>\(xmlEscaped(token.clearText))</authnToken></session>")
     }
 
     /// Exchanges the AuthN token for the AuthZ token of a resource.
     private func authorize(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
-        let (place, resource) = (try place(of: call), try call.required("resource_id"))
-        let fields = try fields(of: call.required("authentication_token"), .authentication, at: place, now: call.now)
+        let (identity, resource) = (try identity(of: call), try call.required("resource_id"))
+        let fields = try fields(of: call.required("authentication_token"), .authentication, at: identity, now: call.now)
         let mvpd = fields["simpleTokenMsoID"] ?? ""
-        let profile = try login(at: place, mvpd: mvpd, state, now: call.now)
+        let profile = try login(at: identity, mvpd: mvpd, state, now: call.now)
         if let error = TestCard.chosen(for: resource, mvpd: mvpd)?.denial {
             throw Failure(error.status, error.details ?? error.message)
         }
         let end = decisions.end(at: call.now, within: profile.end)
         let token = try? tokens.authorization(
-            resource, at: place, mvpd: mvpd, viewer: profile.viewer, until: end, now: call.now)
+            resource, at: identity, mvpd: mvpd, viewer: profile.viewer, until: end, now: call.now)
         guard let token else { throw Self.signing }
         return Self.xml(
             200, "<authorization><authzToken>\(xmlEscaped(token.clearText))</authzToken></authorization>")
@@ -115,23 +116,23 @@ struct OlderProtocols: Sendable {
 
     /// Exchanges the AuthZ token for a media token, in clear text.
     private func shortAuthorize(_ call: PassCall, _ state: Guarded<SandboxState>) throws(Failure) -> SandboxAnswer {
-        let place = try place(of: call)
-        let fields = try fields(of: call.required("authz_token"), .authorization, at: place, now: call.now)
+        let identity = try identity(of: call)
+        let fields = try fields(of: call.required("authz_token"), .authorization, at: identity, now: call.now)
         let (mvpd, resource) = (fields["simpleTokenMsoID"] ?? "", fields["simpleTokenResourceID"] ?? "")
-        let profile = try login(at: place, mvpd: mvpd, state, now: call.now)
-        return try play(resource, mvpd, profile, at: place, now: call.now) { token in
+        let profile = try login(at: identity, mvpd: mvpd, state, now: call.now)
+        return try play(resource, mvpd, profile, at: identity, now: call.now) { token in
             HTTPAnswer(200, type: "text/plain", body: Array(token.clearText.utf8))
         }
     }
 
     /// The answer with a media token, as the test card of the resource or the MVPD says.
     private func play(
-        _ resource: String, _ mvpd: String, _ profile: SandboxState.Profile, at place: SandboxState.Place,
+        _ resource: String, _ mvpd: String, _ profile: SandboxState.Profile, at identity: SandboxState.DeviceIdentity,
         now: Timestamp, _ wrap: (MintedToken) -> HTTPAnswer
     ) throws(Failure) -> SandboxAnswer {
         let card = TestCard.chosen(for: resource, mvpd: mvpd)
         if let error = card?.denial { throw Failure(error.status, error.message) }
-        let token = try? tokens.media(resource, at: place, mvpd: mvpd, viewer: profile.viewer, card, now: now)
+        let token = try? tokens.media(resource, at: identity, mvpd: mvpd, viewer: profile.viewer, card, now: now)
         guard let token else { throw Self.signing }
         var answer = SandboxAnswer(wrap(token))
         if let how = card?.disturbance { answer.disturb(how) }
@@ -142,10 +143,10 @@ struct OlderProtocols: Sendable {
 
     /// The fields of a token of this sandbox, if it is of the kind, and bound to the place, and has not expired.
     private func fields(
-        of token: String, _ kind: TokenKind, at place: SandboxState.Place, now: Timestamp
+        of token: String, _ kind: TokenKind, at identity: SandboxState.DeviceIdentity, now: Timestamp
     ) throws(Failure) -> [String: String] {
         var questions = TokenInspector.Questions(now: now)
-        (questions.requestor, questions.device) = (RequestorID(place.provider), place.device)
+        (questions.requestor, questions.device) = (RequestorID(identity.provider), identity.device)
         questions.time = .at(now)
         let examination = inspector.inspect(RawToken(token), asking: questions)
         if let failure = examination.firstFailure { throw Failure(401, failure.detail) }
@@ -155,9 +156,9 @@ struct OlderProtocols: Sendable {
 
     /// The device's login with this MVPD; when it has ended, its tokens are worth nothing either.
     private func login(
-        at place: SandboxState.Place, mvpd: String, _ state: Guarded<SandboxState>, now: Timestamp
+        at identity: SandboxState.DeviceIdentity, mvpd: String, _ state: Guarded<SandboxState>, now: Timestamp
     ) throws(Failure) -> SandboxState.Profile {
-        guard let profile = state.withLock({ try? decisions.profile(mvpd, at: place, $0, now: now) }) else {
+        guard let profile = state.withLock({ try? decisions.profile(mvpd, at: identity, $0, now: now) }) else {
             throw Failure(401, "the login of this token has ended")
         }
         return profile
@@ -165,20 +166,20 @@ struct OlderProtocols: Sendable {
 
     /// The latest login of the device.
     private func login(
-        at place: SandboxState.Place, _ state: Guarded<SandboxState>, now: Timestamp
+        at identity: SandboxState.DeviceIdentity, _ state: Guarded<SandboxState>, now: Timestamp
     ) throws(Failure) -> (mvpd: String, SandboxState.Profile) {
-        let profiles = state.withLock { $0.profiles(at: place, now: now) }.filter { $1.end > now }
+        let profiles = state.withLock { $0.profiles(at: identity, now: now) }.filter { $1.end > now }
         guard let latest = profiles.max(by: { $0.value.start < $1.value.start }) else {
             throw Failure(403, "nobody has logged in on this device")
         }
         return (latest.key, latest.value)
     }
 
-    private func place(of call: PassCall) throws(Failure) -> SandboxState.Place {
+    private func identity(of call: PassCall) throws(Failure) -> SandboxState.DeviceIdentity {
         guard let device = device(of: call) else {
             throw Failure(400, "device_id or the cookie of a login is expected")
         }
-        return SandboxState.Place(provider: try call.required("requestor_id"), device: device)
+        return SandboxState.DeviceIdentity(provider: try call.required("requestor_id"), device: device)
     }
 
     private static let cookie = "sandbox_device"

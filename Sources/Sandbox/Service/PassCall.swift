@@ -75,12 +75,12 @@ struct PassCall {
 
     /// The device of `AP-Device-Identifier: fingerprint BASE64`, at a service provider. Bytes that are no text, or
     /// none that ``checked(_:)`` returns, become `hex:` and their digits.
-    func place(of provider: String) throws(EnhancedError) -> SandboxState.Place {
+    func identity(of provider: String) throws(EnhancedError) -> SandboxState.DeviceIdentity {
         guard let words = header("ap-device-identifier")?.split(separator: " "), words.count == 2,
             words[0] == "fingerprint", let bytes = Self.base64(words[1])
         else { throw .device }
         let text = String(utf8: bytes[...]).flatMap(Self.checked)
-        return SandboxState.Place(provider: provider, device: text ?? "hex:\(bytes.hexadecimal)")
+        return SandboxState.DeviceIdentity(provider: provider, device: text ?? "hex:\(bytes.hexadecimal)")
     }
 
     /// The viewer of `AP-TempPass-Identity: BASE64`.

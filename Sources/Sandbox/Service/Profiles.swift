@@ -6,12 +6,12 @@ struct Profiles: Sendable {
 
     /// All logins, or those of one MVPD. A TempPass has a profile only if it is asked for by name.
     func show(
-        _ call: PassCall, at place: SandboxState.Place, mvpd: String?, _ state: SandboxState
+        _ call: PassCall, at identity: SandboxState.DeviceIdentity, mvpd: String?, _ state: SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        if let mvpd, TemporaryAccess.isTemporary(mvpd) { return try temporary(mvpd, call, at: place, state) }
+        if let mvpd, TemporaryAccess.isTemporary(mvpd) { return try temporary(mvpd, call, at: identity, state) }
         var shown: [JSONName: JSONValue] = [:]
-        for (id, profile) in state.profiles(at: place, now: call.now) where profile.end > call.now && (mvpd ?? id) == id
-        {
+        for (id, profile) in state.profiles(at: identity, now: call.now)
+        where profile.end > call.now && (mvpd ?? id) == id {
             shown[JSONName(id)] = Self.json(
                 profile.start, profile.end, issuer: id, type: "regular",
                 ["userID": .text(profile.viewer), "upstreamUserID": .text(profile.viewer)])
@@ -21,10 +21,10 @@ struct Profiles: Sendable {
 
     /// Answers `GET /api/v2/{sp}/logout/{mvpd}`: ends the login with an MVPD, whose own logout page a browser must open next.
     func end(
-        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState
+        _ mvpd: String, _ call: PassCall, at identity: SandboxState.DeviceIdentity, _ state: inout SandboxState
     ) -> SandboxAnswer {
         var logout: [JSONName: JSONValue] = ["mvpd": .text(mvpd), "actionType": "none"]
-        if state.setProfile(nil, of: mvpd, at: place, now: call.now) {
+        if state.setProfile(nil, of: mvpd, at: identity, now: call.now) {
             let back = PercentEncoding.encode(call.parameter("redirectUrl") ?? "")
             logout["actionName"] = "logout"
             logout["actionType"] = "interactive"
@@ -36,9 +36,9 @@ struct Profiles: Sendable {
     }
 
     private func temporary(
-        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place, _ state: SandboxState
+        _ mvpd: String, _ call: PassCall, at identity: SandboxState.DeviceIdentity, _ state: SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        let holder = try temporary.holder(mvpd, call, at: place)
+        let holder = try temporary.holder(mvpd, call, at: identity)
         let use = temporary.use(of: holder, state, now: call.now)
         let end = temporary.end(use)
         guard call.now < end else { throw .temporaryDuration }

@@ -109,7 +109,7 @@ package final class SandboxService: Sendable {
         if ["profiles", "decisions", "logout"].contains(rest[0]), rest.count > 1, rest.last == "" { throw .mvpd }
         switch (call.method, rest[0], rest.count) {
         case ("GET", "configuration", 1): return Configuration.answer(provider, now: call.now)
-        case ("POST", "decisions", 3): return try decide(rest[1], call, mvpd: rest[2], at: call.place(of: provider))
+        case ("POST", "decisions", 3): return try decide(rest[1], call, mvpd: rest[2], at: call.identity(of: provider))
         case ("POST", "sessions", 1...2), ("GET", "sessions", 2), ("GET", "profiles", 1...3), ("GET", "logout", 2):
             return try state.withLock { (state) throws(EnhancedError) in
                 try answerFromState(call, of: provider, rest, &state)
@@ -127,32 +127,32 @@ package final class SandboxService: Sendable {
         switch (call.method, rest[0], rest.count) {
         case ("POST", "sessions", 2): return try sessions.resume(rest[1], of: provider, call, &state)
         case ("GET", "sessions", _): return try sessions.show(rest[1], of: provider, state, now: call.now)
-        case ("POST", "sessions", _): return try sessions.create(call, at: call.place(of: provider), &state)
+        case ("POST", "sessions", _): return try sessions.create(call, at: call.identity(of: provider), &state)
         case (_, "profiles", 3):
             guard rest[1] == "code" else { throw .unknown }
             // A device waits for this profile while its viewer logs in elsewhere.
             let session = try sessions.find(rest[2], of: provider, state, now: call.now)
-            return try profiles.show(call, at: session.place, mvpd: session.mvpd ?? "", state)
+            return try profiles.show(call, at: session.identity, mvpd: session.mvpd ?? "", state)
         case (_, "profiles", _):
-            return try profiles.show(call, at: call.place(of: provider), mvpd: rest.dropFirst().first, state)
-        case (_, "logout", _): return profiles.end(rest[1], call, at: try call.place(of: provider), &state)
+            return try profiles.show(call, at: call.identity(of: provider), mvpd: rest.dropFirst().first, state)
+        case (_, "logout", _): return profiles.end(rest[1], call, at: try call.identity(of: provider), &state)
         default: throw .unknown
         }
     }
 
     private func decide(
-        _ name: String, _ call: PassCall, mvpd: String, at place: SandboxState.Place
+        _ name: String, _ call: PassCall, mvpd: String, at identity: SandboxState.DeviceIdentity
     ) throws(EnhancedError) -> SandboxAnswer {
         guard let kind = Decisions.Kind(rawValue: name) else { throw .unknown }
         let resources = try decisions.resources(call)
         let cards = resources.compactMap { TestCard.chosen(for: $0, mvpd: mvpd) }
         if let failure = cards.lazy.compactMap(\.failure).first { throw failure }
         let decided = try state.withLock { (state) throws(EnhancedError) in
-            try decisions.decide(kind, resources, mvpd: mvpd, at: place, call, &state)
+            try decisions.decide(kind, resources, mvpd: mvpd, at: identity, call, &state)
         }
         var answer: SandboxAnswer
         do {
-            answer = try decisions.answer(kind, decided, mvpd: mvpd, at: place, now: call.now, traces: trace)
+            answer = try decisions.answer(kind, decided, mvpd: mvpd, at: identity, now: call.now, traces: trace)
         } catch { throw .signing }
         if let how = cards.lazy.compactMap(\.disturbance).first { answer.disturb(how) }
         return answer
@@ -192,7 +192,7 @@ package final class SandboxService: Sendable {
             state.sessions.set(code, session, until: session.end, at: call.now)
             let end = call.now.advanced(byMilliseconds: settings.profileSeconds * 1000)
             let profile = SandboxState.Profile(viewer: viewer, start: call.now, end: end)
-            state.setProfile(profile, of: mvpd, at: session.place, now: call.now)
+            state.setProfile(profile, of: mvpd, at: session.identity, now: call.now)
         }
         return session.redirectURL.map { .redirect(to: $0) }
             ?? pages.message(

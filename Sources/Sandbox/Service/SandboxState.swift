@@ -3,7 +3,7 @@ internal import Basics
 /// What a sandbox remembers. It is lost when the sandbox ends.
 struct SandboxState {
     /// One device at one service provider.
-    struct Place: Hashable {
+    struct DeviceIdentity: Hashable {
         let provider: String
         let device: String
     }
@@ -18,7 +18,7 @@ struct SandboxState {
     /// An authentication session: what it still lacks, a client or a second screen adds.
     struct Session {
         let id: String
-        let place: Place
+        let identity: DeviceIdentity
         let start: Timestamp
         /// The time until which the code of the session is valid.
         let end: Timestamp
@@ -49,7 +49,7 @@ struct SandboxState {
 
     var random: SandboxRandom
     /// The logins of a device by MVPD. They are kept for a day longer than they count, for a client that asks what has become of them.
-    private var profiles = ExpiringTable<Place, [String: Profile]>()
+    private var profiles = ExpiringTable<DeviceIdentity, [String: Profile]>()
     var sessions = ExpiringTable<String, Session>()
     var temporaryUses = ExpiringTable<TemporaryHolder, TemporaryUse>()
     /// The calls that each client address has left, and when that was counted.
@@ -66,21 +66,24 @@ struct SandboxState {
 
     init(random: SandboxRandom) { self.random = random }
 
-    func profiles(at place: Place, now: Timestamp) -> [String: Profile] { profiles.value(place, at: now)?.value ?? [:] }
+    func profiles(at identity: DeviceIdentity, now: Timestamp) -> [String: Profile] {
+        profiles.value(identity, at: now)?.value ?? [:]
+    }
 
     /// Stores the device's login with an MVPD, or removes it if the profile is `nil`.
     ///
     /// - Returns: Whether there was a login before that had not expired.
     @discardableResult
-    mutating func setProfile(_ profile: Profile?, of mvpd: String, at place: Place, now: Timestamp) -> Bool {
-        var kept = profiles(at: place, now: now)
+    mutating func setProfile(_ profile: Profile?, of mvpd: String, at identity: DeviceIdentity, now: Timestamp) -> Bool
+    {
+        var kept = profiles(at: identity, now: now)
         let before = kept[mvpd]
         kept = kept.filter { $0.value.end.advanced(byMilliseconds: Self.dayOfMilliseconds) > now }
         kept[mvpd] = profile
         if let last = kept.values.map(\.end).max() {
-            profiles.set(place, kept, until: last.advanced(byMilliseconds: Self.dayOfMilliseconds), at: now)
+            profiles.set(identity, kept, until: last.advanced(byMilliseconds: Self.dayOfMilliseconds), at: now)
         } else {
-            profiles.remove(place)
+            profiles.remove(identity)
         }
         return before.map { $0.end > now } ?? false
     }

@@ -6,9 +6,9 @@ struct Sessions: Sendable {
 
     /// Answers `POST /api/v2/{sp}/sessions`.
     func create(
-        _ call: PassCall, at place: SandboxState.Place, _ state: inout SandboxState
+        _ call: PassCall, at identity: SandboxState.DeviceIdentity, _ state: inout SandboxState
     ) throws(EnhancedError) -> SandboxAnswer {
-        let session = make(at: place, &state, now: call.now)
+        let session = make(at: identity, &state, now: call.now)
         return try proceed(session, state.freshCode(at: call.now), with: call, &state, isNew: true)
     }
 
@@ -37,16 +37,18 @@ struct Sessions: Sendable {
     }
 
     /// A session that has no parameters yet.
-    func make(at place: SandboxState.Place, _ state: inout SandboxState, now: Timestamp) -> SandboxState.Session {
+    func make(at identity: SandboxState.DeviceIdentity, _ state: inout SandboxState, now: Timestamp)
+        -> SandboxState.Session
+    {
         let end = now.advanced(byMilliseconds: settings.sessionSeconds * 1000)
-        return SandboxState.Session(id: state.random.identifier(), place: place, start: now, end: end)
+        return SandboxState.Session(id: state.random.identifier(), identity: identity, start: now, end: end)
     }
 
     /// The session of this provider that the code belongs to.
     func find(
         _ code: String, of provider: String, _ state: SandboxState, now: Timestamp
     ) throws(EnhancedError) -> SandboxState.Session {
-        guard let session = state.sessions.value(code, at: now)?.value, session.place.provider == provider else {
+        guard let session = state.sessions.value(code, at: now)?.value, session.identity.provider == provider else {
             throw .code
         }
         return session
@@ -65,7 +67,7 @@ struct Sessions: Sendable {
             session.domain = call.parameter("domainName") ?? session.domain
             session.redirectURL = call.parameter("redirectUrl") ?? session.redirectURL
         }
-        let provider = session.place.provider
+        let provider = session.identity.provider
         var members: [JSONName: JSONValue] = ["sessionId": .text(session.id), "serviceProvider": .text(provider)]
         members["mvpd"] = session.mvpd.map { .text($0) }
         // A first screen that polls must find the login that made this one needless.
@@ -115,7 +117,7 @@ struct Sessions: Sendable {
         -> String?
     {
         if TemporaryAccess.isTemporary(mvpd) { return "temporary" }
-        let profile = state.profiles(at: session.place, now: now)[mvpd]
+        let profile = state.profiles(at: session.identity, now: now)[mvpd]
         return profile.flatMap { $0.end > now ? "authenticated" : nil }
     }
 

@@ -15,11 +15,11 @@ struct TemporaryAccess: Sendable {
 
     /// The device, or for a promotional TempPass the viewer, whose use of the TempPass is counted.
     func holder(
-        _ mvpd: String, _ call: PassCall, at place: SandboxState.Place
+        _ mvpd: String, _ call: PassCall, at identity: SandboxState.DeviceIdentity
     ) throws(EnhancedError) -> SandboxState.TemporaryHolder {
         let isPromotional = Self.isPromotional(mvpd)
-        guard let holder = isPromotional ? call.temporaryIdentity : place.device else { throw .temporaryIdentity }
-        return SandboxState.TemporaryHolder(provider: place.provider, mvpd: mvpd, holder: holder)
+        guard let holder = isPromotional ? call.temporaryIdentity : identity.device else { throw .temporaryIdentity }
+        return SandboxState.TemporaryHolder(provider: identity.provider, mvpd: mvpd, holder: holder)
     }
 
     /// The end of the access, which starts with the first decision.

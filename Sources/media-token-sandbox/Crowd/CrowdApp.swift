@@ -35,11 +35,11 @@ final class CrowdApp {
     private var refusal = (status: 0, action: String?.none, code: "no request was made")
     private var hasTriedLogin = false
     private var ended: ((Ending) -> Void)?
-    private let note: (CrowdEvent.Place, String) -> Void
+    private let note: (CrowdEvent.Stage, String) -> Void
 
     init(
         _ worker: CrowdWorker, _ viewer: Viewer, deviceID: String, bundleID: String = "tv.crowd.one",
-        over storage: DeviceStorage = DeviceStorage(), note: @escaping (CrowdEvent.Place, String) -> Void
+        over storage: DeviceStorage = DeviceStorage(), note: @escaping (CrowdEvent.Stage, String) -> Void
     ) {
         (self.worker, self.viewer, self.storage, self.note) = (worker, viewer, storage, note)
         device = Device(

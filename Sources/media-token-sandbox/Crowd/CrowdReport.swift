@@ -115,9 +115,9 @@ struct CrowdReport {
         return .init(
             "What happened, and what had to", head: ["expected", "seen"],
             rows.map { row in
-                let key = ["counts", row.place.rawValue, row.code]
+                let key = ["counts", row.stage.rawValue, row.code]
                 return .init(
-                    "\(row.place.rawValue): \(row.code)",
+                    "\(row.stage.rawValue): \(row.code)",
                     [
                         ReportFigure("#", key + ["expected"], Double(row.expected)),
                         ReportFigure("#", key + ["seen"], Double(row.seen)),

@@ -30,7 +30,7 @@ struct CrowdRun {
             let alone = CrowdPlan(devices: 1, seconds: 0.2, only: [.plain])
             let rows = try figures(CrowdProgress(), alone, settings, workers: 1).tally.rows.filter { $0.seen > 0 }
             if let silent = rows.first(where: { $0.code == "no answer" }) {
-                let server = silent.place == .play ? settings.gate : settings.service
+                let server = silent.stage == .play ? settings.gate : settings.service
                 throw CommandError("no answer from \(server.host), port \(server.port); is the program running?")
             }
             guard rows.contains(where: { $0.code == VerdictCode.tokenPredatesStore.rawValue }),

@@ -145,7 +145,7 @@ enum DemoCommand {
     }
 
     private static func connect(to gate: RunningGate) throws(CommandError) -> (HTTPClient, address: String) {
-        guard case .tcp(_, let port)? = gate.listeners.first?.place else {
+        guard case .tcp(_, let port)? = gate.listeners.first?.socket else {
             throw CommandError("the gate listens nowhere")
         }
         do {

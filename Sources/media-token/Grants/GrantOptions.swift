@@ -187,8 +187,8 @@ struct GrantOptions: CommandValues {
             from: begin, to: GrantPeriod(from: starts ?? now, lasting: .seconds(validity)).end)
     }
 
-    var settings: GrantSettings {
-        var settings = GrantSettings(kind)
+    var settings: GrantConfiguration {
+        var settings = GrantConfiguration(kind)
         (settings.keyFiles, settings.keyEnvironment, settings.values) = (keyFiles, keyEnvironment, values)
         return settings
     }

@@ -53,9 +53,9 @@ struct ReplayLookup {
 /// A token, and what the store knows of it.
 private struct FoundToken {
     let token: UnverifiedToken
-    let finding: ReplayFinding
+    let finding: ReplayLookupResult
 
-    init(_ token: UnverifiedToken, _ finding: ReplayFinding) { (self.token, self.finding) = (token, finding) }
+    init(_ token: UnverifiedToken, _ finding: ReplayLookupResult) { (self.token, self.finding) = (token, finding) }
 
     /// Prints the finding for people.
     func print() {

@@ -48,7 +48,7 @@ private final class WebSite: Sendable {
 
     /// Answers requests for this listener from now on, under its address and under the name of the loopback.
     func serve(at listener: HTTPListener) {
-        guard case .tcp(_, let port) = listener.place else { return }
+        guard case .tcp(_, let port) = listener.socket else { return }
         hosts.withLock { $0 = ["127.0.0.1:\(port)", "localhost:\(port)"] }
     }
 

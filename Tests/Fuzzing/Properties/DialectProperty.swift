@@ -17,7 +17,7 @@ struct DialectProperty {
         self.known = known
         func route(_ path: String, _ kind: String?) -> GateRoute? {
             let grant = kind.flatMap(GrantKind.named).map { kind in
-                var maker = GrantSettings(kind)
+                var maker = GrantConfiguration(kind)
                 maker.keyFiles = [keyFile]
                 return RouteGrantSettings(maker, scope: path)
             }
@@ -48,8 +48,8 @@ struct DialectProperty {
         _ path: String, _ token: String, _ requestor: String?, _ resource: String?, _ url: String?, _ accepted: String,
         route: String = "/live", method: String = "POST"
     ) throws -> Dialect {
-        func place(_ text: String) throws -> DialectPlace {
-            guard let place = DialectPlace(text) else { throw Violation(description: "\(text) is no place") }
+        func place(_ text: String) throws -> DialectField {
+            guard let place = DialectField(text) else { throw Violation(description: "\(text) is no place") }
             return place
         }
         func answer(_ status: Int, _ text: String) throws -> DialectAnswers.Answer {

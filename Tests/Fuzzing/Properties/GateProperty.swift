@@ -28,7 +28,7 @@ struct GateProperty: FuzzProperty {
         let keys = try TemporaryDirectory()
         defer { withExtendedLifetime(keys) {} }
         let keyFile = try keys.write(digits, to: "key")
-        var maker = GrantSettings(CommonAccessToken.kind)
+        var maker = GrantConfiguration(CommonAccessToken.kind)
         maker.keyFiles = [keyFile]
         (maker.values["renew"], maker.values["renew-until"]) = ("cookie:300", "\(Self.renewsUntil)")
         var grant = RouteGrantSettings(maker, scope: "/paid")
@@ -76,7 +76,7 @@ struct GateProperty: FuzzProperty {
     private static func gateOfGrants(keyFile: String, pemFile: String) throws -> Gate {
         let hosts = [StreamHost(withoutPort: "cdn.example")].compactMap(\.self)
         let ofGrants = GrantKind.all.compactMap { kind in
-            var maker = GrantSettings(kind)
+            var maker = GrantConfiguration(kind)
             maker.keyFiles = [kind.name == "cloudfront" ? pemFile : keyFile]
             maker.values["key-pair-id"] = "FUZZ"
             maker.values.set("methods", to: ["GET", "HEAD"])

@@ -63,8 +63,8 @@ struct CrowdPlanTests {
         for party in parties(CrowdPlan(devices: 20_000, seconds: 60)) {
             let story = party.story
             let events = story.expectation(hasRetryWindow: false, segments: 2).events
-            func count(_ place: CrowdEvent.Place, _ code: String = "") -> Int {
-                events.filter { $0.key.place == place && $0.key.code.hasPrefix(code) }.reduce(0) { $0 + $1.value }
+            func count(_ place: CrowdEvent.Stage, _ code: String = "") -> Int {
+                events.filter { $0.key.stage == place && $0.key.code.hasPrefix(code) }.reduce(0) { $0 + $1.value }
             }
             let tokens = count(.decision) > 0 ? 0 : story.hasSecondApp ? 2 : 1
             #expect(count(.play) == tokens * story.posts.reduce(0) { $0 + $1.count }, "\(story)")

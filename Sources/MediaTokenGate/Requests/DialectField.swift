@@ -3,7 +3,7 @@ internal import HTTP
 
 /// Where a request in a dialect has a value, and whether it is Base64 there: `query:accessToken`, `form:token`,
 /// `header:X-Token`, `json:play.token`, `json:token;base64`.
-package struct DialectPlace: Sendable {
+package struct DialectField: Sendable {
     enum Part: String, Sendable {
         case query, form, header, json
     }
@@ -44,7 +44,7 @@ package struct DialectPlace: Sendable {
 
     // Unreached: Refuses a dialect when the gate starts; the properties' dialects are sound.
     /// Whether one value could be read for both places.
-    func meets(_ other: DialectPlace) -> Bool {
+    func meets(_ other: DialectField) -> Bool {
         guard part == other.part else { return false }
         if part == .header { return names[0].isSame(ignoringCaseOf: other.names[0]) }
         return zip(names, other.names).allSatisfy { $0.hasSameBytes(as: $1) }
@@ -54,14 +54,14 @@ package struct DialectPlace: Sendable {
 /// The values of one request in a dialect.
 struct DialectValues {
     private let request: HTTPRequest
-    private let places: [Dialect.Value: DialectPlace]
+    private let places: [Dialect.Value: DialectField]
     private let query: FormFields
     private var form: FormFields?
     private var json: JSONObject?
 
     /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients label
     /// JSON as a form, or as nothing.
-    init(_ request: HTTPRequest, at places: [Dialect.Value: DialectPlace]) throws(RequestError) {
+    init(_ request: HTTPRequest, at places: [Dialect.Value: DialectField]) throws(RequestError) {
         query = try FormFields.whole(request.query ?? [], of: "query")
         (self.request, self.places) = (request, places)
         guard let place = places.values.first(where: \.isInBody) else {
@@ -117,7 +117,7 @@ struct DialectValues {
     }
 
     /// The values at a place, before Base64 is taken off. A value is `nil` if it cannot be decoded.
-    private func texts(at place: DialectPlace) throws(RequestError) -> [String?] {
+    private func texts(at place: DialectField) throws(RequestError) -> [String?] {
         // Base64 has no spaces, so a plus sign that a client forgot to escape is one.
         let plus = place.isBase64 ? UInt8(ascii: "+") : UInt8(ascii: " ")
         switch place.part {

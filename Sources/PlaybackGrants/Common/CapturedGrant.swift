@@ -4,16 +4,16 @@ internal import Basics
 package struct CapturedGrant {
     /// A field of a query, a cookie or another header. The name is empty for a grant without one.
     package struct Field {
-        enum Place {
+        enum Carrier {
             case query, cookie, header
         }
 
         package let name, value: String
-        var place = Place.query
+        var carrier = Carrier.query
 
         /// Whether a CDN that reads the field `expected` reads this one.
         func isNamed(_ expected: String) -> Bool {
-            place == .header ? name.isSame(ignoringCaseOf: expected) : name.hasSameBytes(as: expected)
+            carrier == .header ? name.isSame(ignoringCaseOf: expected) : name.hasSameBytes(as: expected)
         }
     }
 
@@ -56,7 +56,7 @@ package struct CapturedGrant {
 
     /// The fields of a URL as a query, or those of headers as cookies; `nil` if there are none.
     private func joined(_ fields: [Field], isQuery: Bool) -> String? {
-        let pairs = fields.filter { ($0.place == .query) == isQuery }.map { $0.name + "=" + $0.value }
+        let pairs = fields.filter { ($0.carrier == .query) == isQuery }.map { $0.name + "=" + $0.value }
         guard !pairs.isEmpty else { return nil }
         // A space, which no query contains, would make cookies of it.
         return isQuery ? pairs.joined(separator: "&").replacing(" ", with: "%20") : pairs.map { $0 + "; " }.joined()
@@ -81,12 +81,12 @@ package struct CapturedGrant {
         guard !name.isEmpty, rest.first == UInt8(ascii: ":") else { return nil }
         let (header, value) = (String(Substring(name)), trimmed(rest.dropFirst()))
         let cookies = value.utf8.split(separator: UInt8(ascii: ";")).map(pair).map {
-            Field(name: $0.name, value: $0.value, place: .cookie)
+            Field(name: $0.name, value: $0.value, carrier: .cookie)
         }
         if header.isSame(ignoringCaseOf: "Cookie") { return cookies }
         // The rest of the header describes the cookie.
         if header.isSame(ignoringCaseOf: "Set-Cookie") { return Array(cookies.prefix(1)) }
-        return [Field(name: header, value: value, place: .header)]
+        return [Field(name: header, value: value, carrier: .header)]
     }
 
     private static func pair(_ text: Substring.UTF8View) -> Field {

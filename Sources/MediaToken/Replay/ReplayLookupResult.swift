@@ -26,7 +26,7 @@ package struct ReplayQuestion: Sendable {
 }
 
 /// The result of looking a token up in a replay store. A lookup consumes nothing.
-package struct ReplayFinding: Hashable, Sendable {
+package struct ReplayLookupResult: Hashable, Sendable {
     /// Whether the token is used.
     package enum Use: Hashable, Sendable {
         /// The store has complete records for the token's issue time, and no use in them.

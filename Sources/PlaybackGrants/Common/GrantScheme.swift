@@ -76,7 +76,7 @@ package protocol GrantScheme: Sendable {
     /// Makes grants for one route of the gate.
     ///
     /// - Parameter values: The settings of the route's grant.
-    func grants(for route: GrantRoute, _ values: GrantValues) throws(GrantError) -> RouteGrants
+    func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker
 }
 
 /// How the gate delivers a grant to the player.
@@ -88,7 +88,7 @@ package enum GrantDelivery: String, Sendable, CaseIterable {
 }
 
 /// The streams that a route's grants open.
-package struct GrantRoute: Sendable {
+package struct GrantTarget: Sendable {
     /// The path prefix that the grants open. It ends with a slash.
     package let prefix: String
     /// The virtual hosts of the route; empty if it names none.
@@ -104,7 +104,7 @@ package struct GrantRoute: Sendable {
 package protocol RouteVerifier: Sendable {}
 
 /// Makes the grants of one route.
-package struct RouteGrants: Sendable {
+package struct RouteGrantMaker: Sendable {
     /// Returns what a grant for a URL depends on; see ``subject(of:)``.
     typealias Subject = @Sendable (_ url: StreamURL) throws(GrantError) -> String?
     /// Makes a grant; see ``grant(for:_:issuedAt:identifier:)``.

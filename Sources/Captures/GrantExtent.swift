@@ -1,7 +1,7 @@
 internal import Basics
 
 /// The text of a playback grant around a word of it.
-struct GrantText {
+struct GrantExtent {
     let range: Range<Int>
     /// The length of the longest grant.
     static let limit = 8192

@@ -3,7 +3,7 @@ internal import Glibc
 package import PlaybackGrants
 
 /// The configured settings of a playback grant. They only name the secrets; ``load()`` reads them.
-package struct GrantSettings: Sendable, Equatable {
+package struct GrantConfiguration: Sendable, Equatable {
     package var kind: GrantKind
     /// The files with the grant keys, of which the first makes grants. They are empty if ``keyEnvironment`` is set.
     package var keyFiles: [String] = []
@@ -40,7 +40,7 @@ package struct GrantSettings: Sendable, Equatable {
     /// - Parameters:
     ///   - named: The settings of the grant now.
     ///   - secrets: What was read from each file.
-    func withdrawing(by named: GrantSettings?, _ secrets: [String: [UInt8]]) -> GrantSettings? {
+    func withdrawing(by named: GrantConfiguration?, _ secrets: [String: [UInt8]]) -> GrantConfiguration? {
         func isThere(_ path: String) -> Bool {
             guard named?.secretFiles.contains(path) == true, !FileBytes.isGone(path) else { return false }
             guard let bytes = try? FileBytes.read(path, limit: 65_536, onlyRegular: true) else { return true }
@@ -64,7 +64,7 @@ package struct GrantSettings: Sendable, Equatable {
     ///
     /// - Parameter read: Reads the secret in a file, which a setting names.
     package func load(
-        _ read: (_ path: String, _ setting: String) throws(GrantError) -> [UInt8] = GrantSettings.line
+        _ read: (_ path: String, _ setting: String) throws(GrantError) -> [UInt8] = GrantConfiguration.line
     ) throws(GrantError) -> any GrantScheme {
         if let keyProblem { throw keyProblem }
         var values = values
