@@ -202,7 +202,8 @@ let package = Package(
     ]
 )
 
-// For Tests/Fuzzing/fuzz and Tests/Fuzzing/coverage, which need no other tests. The driver links only with libFuzzer, which brings its own `main`.
+// For Tests/Fuzzing/fuzz and Tests/Fuzzing/coverage, which need no other tests. The driver links only with libFuzzer,
+// which brings its own `main`.
 if Context.environment["FUZZ"] != nil {
     package.targets.removeAll { $0.type == .test && $0.name != "FuzzingTests" }
     package.targets.append(
@@ -216,7 +217,8 @@ for target in package.targets where target.type != .system && target.name != "CB
     target.swiftSettings = strict + (target.swiftSettings ?? [])
 }
 
-// Sanitizers run the tests with optimised sources. Optimising the tests too would double the time of the build, and gain little.
+// Sanitizers run the tests with optimised sources. Optimising the tests too would double the time of the build, and
+// gain little.
 for target in package.targets where target.type == .test {
     target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
 }

@@ -1,7 +1,7 @@
 internal import Basics
 
-/// Reads a capture from front to back in UTF-8, and counts its lines. A byte order mark is dropped, UTF-16 is recoded, and gzip
-/// is unpacked. It holds one chunk at a time, so a capture may be larger than memory.
+/// Reads a capture from front to back in UTF-8, and counts its lines. A byte order mark is dropped, UTF-16 is recoded,
+/// and gzip is unpacked. It holds one chunk at a time, so a capture may be larger than memory.
 final class CaptureReader {
     private var read: () -> [UInt8]
     private var recoder: UTF16Recoder?

@@ -2,8 +2,9 @@ internal import Basics
 
 /// Searches a text for tokens, takes off what they are wrapped in, and searches what that gives.
 ///
-/// What is encoded within a text, such as a value of a document or digits of Base64, is decoded where it stands. Where a token shows
-/// and cannot be read, each ``Decoder`` takes something off all of the text, breadth first, until it can. The same text is never searched twice.
+/// What is encoded within a text, such as a value of a document or digits of Base64, is decoded where it stands. Where
+/// a token shows and cannot be read, each ``Decoder`` takes something off all of the text, breadth first, until it can.
+/// The same text is never searched twice.
 ///
 /// The search is for people who debug. It accepts nothing: the strict reader decides what a token says.
 final class CaptureSearch {
@@ -84,8 +85,8 @@ final class CaptureSearch {
         return inflation.packed.startIndex
     }
 
-    /// Searches the document that `text` begins with, as far as it is one. What follows it is searched as text, and nothing
-    /// twice, so that the time stays in proportion to the length.
+    /// Searches the document that `text` begins with, as far as it is one. What follows it is searched as text, and
+    /// nothing twice, so that the time stays in proportion to the length.
     ///
     /// - Returns: The position up to which the text was searched.
     private func walk(
@@ -108,7 +109,8 @@ final class CaptureSearch {
     /// Looks through text that is no document for the beginnings of tokens, grants and errors.
     ///
     /// - Parameters:
-    ///   - begin: the position from which on tokens are looked for, which is on `line`. Bytes before it are read only as context.
+    ///   - begin: the position from which on tokens are looked for, which is on `line`. Bytes before it are read only
+    ///     as context.
     ///   - end: the position up to which a token may begin.
     /// - Returns: The position up to which the text was searched.
     @discardableResult
@@ -129,7 +131,8 @@ final class CaptureSearch {
 
     /// Reads what `run` may begin.
     ///
-    /// - Parameter used: the end of what was found before. No grant reaches back to it, as many that follow each other would.
+    /// - Parameter used: the end of what was found before. No grant reaches back to it, as many that follow each other
+    ///   would.
     /// - Returns: The position up to which the text was used.
     private func read(
         _ run: DigitRun, in text: ArraySlice<UInt8>, after used: Int, _ lines: Lines, at line: Int, _ depth: Int,
@@ -279,8 +282,8 @@ final class CaptureSearch {
         }
     }
 
-    /// Searches all of a short capture in which nothing shows, or in which what shows cannot be read: first as it is, then what is packed within it,
-    /// then without what it may be written in.
+    /// Searches all of a short capture in which nothing shows, or in which what shows cannot be read: first as it is,
+    /// then what is packed within it, then without what it may be written in.
     func guess(_ text: ArraySlice<UInt8>) -> Searched {
         var searched = Searched()
         scan(text, .own, from: text.startIndex, until: text.endIndex, at: 0, depth: 0, &searched)
@@ -307,7 +310,8 @@ extension ArraySlice<UInt8> {
         return hasher.finalize()
     }
 
-    /// The name that a text gives to what begins at `start`, as a way: a header's, a parameter's, an element's; empty if there is none.
+    /// The name that a text gives to what begins at `start`, as a way: a header's, a parameter's, an element's; empty
+    /// if there is none.
     fileprivate func name(before start: Int) -> [String] {
         var before = self[..<start].suffix(80)
         // A scheme stands between the name of a header and a token: `Authorization: Bearer TOKEN`.

@@ -67,7 +67,8 @@ struct Rewriter {
         rest = rest[end...]
     }
 
-    /// Replaces what begins with one of some characters: `read` returns what to write, and the length of what that replaces.
+    /// Replaces what begins with one of some characters: `read` returns what to write, and the length of what that
+    /// replaces.
     mutating func replace(_ characters: String, _ read: (ArraySlice<UInt8>) -> (text: [UInt8], length: Int)) {
         let characters = Array(characters.utf8)
         while let next = rest.position(ofAny: characters) {

@@ -54,8 +54,8 @@ package struct CapturedCall: Sendable {
     /// Whether a response came. A browser gives calls that it blocked or ended early a status of 0.
     package var isAnswered: Bool { status.map { $0 > 0 } ?? true }
 
-    /// Whether a backend may have consumed the token of the request. It has not if no response came, if a proxy before it throttled (429) or
-    /// could not reach it (5xx), or if the client is to repeat the request elsewhere (307, 308).
+    /// Whether a backend may have consumed the token of the request. It has not if no response came, if a proxy before
+    /// it throttled (429) or could not reach it (5xx), or if the client is to repeat the request elsewhere (307, 308).
     package var isDecided: Bool {
         isAnswered && status.map { $0 < 500 && ![307, 308, 429].contains($0) } ?? true
     }

@@ -3,7 +3,8 @@ internal import Basics
 /// One JSON document of a capture, which is reported whole, or item by item if it is an array or a HAR file.
 final class CapturedDocument {
     private let way: [String]
-    /// The name of the archive in the way of its entries: that of a HAR file, of another program's file, or of a transcript.
+    /// The name of the archive in the way of its entries: that of a HAR file, of another program's file, or of a
+    /// transcript.
     private let archive: String
     private let use: (TokenFinder.Part) -> Void
     private let search: DocumentSearch
@@ -83,7 +84,8 @@ final class CapturedDocument {
         var (known, grants, findings) = (Set<Finding.Key>(), Set<ArraySlice<UInt8>>(), [Finding]())
         let before = way + entryWay
         for finding in searched.changed({ $0.way = before + $0.way }).findings {
-            // A browser repeats the URL of a page in the requests of that page, and no request has an error of the service.
+            // A browser repeats the URL of a page in the requests of that page, and no request has an error of the
+            // service.
             let header = finding.object.flatMap { facts[$0]["name"] }
             if case .error = finding.content, finding.isSent == true { continue }
             if finding.clearText != nil || finding.isGrant, header?.isSame(ignoringCaseOf: "referer") == true {

@@ -82,8 +82,8 @@ struct ClearText {
         return isDamaged || Formatting.hasTags(token)
     }
 
-    /// Digits by which a token is known again where the rest of it was damaged: the first of its signature. There are none in the end of a
-    /// token alone.
+    /// Digits by which a token is known again where the rest of it was damaged: the first of its signature. There are
+    /// none in the end of a token alone.
     static func identity(of token: ArraySlice<UInt8>) -> [UInt8] {
         let signature = token.dropFirst(marker.count + 2).prefix { $0 != UInt8(ascii: "<") }
         return Array(signature.lazy.filter(\.isLetterOrDigit).prefix(12))

@@ -3,7 +3,8 @@ internal import Basics
 /// Takes one kind of encoding, escaping or damage off all of a text.
 struct Decoder: Sendable {
     let name: String
-    /// The damage that it undoes, in words; `nil` if it only unwraps. A gate repairs nothing, so it refuses a token that was sent like this.
+    /// The damage that it undoes, in words; `nil` if it only unwraps. A gate repairs nothing, so it refuses a token
+    /// that was sent like this.
     private let repair: String?
     /// Whether Base64 may have it between its digits, for a gate too.
     private let isPartOfBase64: Bool
@@ -30,7 +31,8 @@ struct Decoder: Sendable {
         return rewriter.finish()
     }
 
-    /// The names of those whose encoders leave no bracket as it is: with one of their escapes, a token in clear text was damaged.
+    /// The names of those whose encoders leave no bracket as it is: with one of their escapes, a token in clear text
+    /// was damaged.
     static let ofBrackets = ["percent-encoding", "HTML escapes", "quoted-printable"]
 
     /// All decoders, the usual ones first.

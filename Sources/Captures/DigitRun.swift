@@ -9,7 +9,8 @@ struct DigitRun {
         case grant
         /// The name of an error's element.
         case error
-        /// The name of a member that is among the first of a response of Adobe Pass, and whether its quotes are escaped.
+        /// The name of a member that is among the first of a response of Adobe Pass, and whether its quotes are
+        /// escaped.
         case answer(isEscaped: Bool)
         /// Enough digits for a token. It may begin at this position, if not at the beginning of the run.
         case digits(marker: Int?)
@@ -22,7 +23,8 @@ struct DigitRun {
         UInt8(byte).isLetterOrDigit || "+/-_".utf8.contains(UInt8(byte))
     }
 
-    /// The next run of at least three bytes that begins at `position` or later, and before `limit`; `nil` if there is none.
+    /// The next run of at least three bytes that begins at `position` or later, and before `limit`; `nil` if there is
+    /// none.
     static func next(in text: ArraySlice<UInt8>, from position: Int, until limit: Int) -> DigitRun? {
         let base = text.startIndex
         let found: (Int, Int)? = text.withUnsafeBufferPointer { bytes in

@@ -113,7 +113,8 @@ extension Facts {
         "retry-after",
     ]
 
-    /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret ones.
+    /// Whether an object with a code is an error of Adobe Pass or of a gate: other services have codes too, also secret
+    /// ones.
     private func isError(_ members: [String: String], _ code: String, isDenial: Bool) -> Bool {
         func isKnown(_ action: String) -> Bool { Self.actions.contains { $0.hasSameBytes(as: action) } }
         let isWord = code.utf8.allSatisfy { $0.isLetterOrDigit && !$0.isDigit || $0 == UInt8(ascii: "_") }
@@ -145,7 +146,8 @@ extension Facts {
 }
 
 extension ArraySlice<JSONWalker.Step> {
-    /// The length from which on the beginning of a path is left out: what is deep in a document may be found many times.
+    /// The length from which on the beginning of a path is left out: what is deep in a document may be found many
+    /// times.
     private static var longest: Int { 120 }
 
     /// The path as one writes it: `decisions[0].token.serializedToken`.

@@ -42,8 +42,8 @@ struct EncodedText {
             ?? (try? Base64.decode(digits.prefix(digits.count / 4 * 4), alphabet: .standard, padding: .forbidden))
     }
 
-    /// Whether bytes are likely the beginning of a text: they have no control characters, and few that are not ASCII; or they
-    /// begin as UTF-16 or gzip.
+    /// Whether bytes are likely the beginning of a text: they have no control characters, and few that are not ASCII;
+    /// or they begin as UTF-16 or gzip.
     private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
         if Inflation.unpacks(bytes) || UTF16Recoder(beginning: bytes) != nil { return true }
         let strange = bytes.count { $0 >= 0x7F }

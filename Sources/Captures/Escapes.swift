@@ -71,7 +71,8 @@ enum EntityEscape {
     }
 }
 
-/// A percent escape (RFC 3986), or one of quoted-printable (RFC 2045), which differs in its first character and has soft line breaks.
+/// A percent escape (RFC 3986), or one of quoted-printable (RFC 2045), which differs in its first character and has
+/// soft line breaks.
 enum HexEscape {
     static func read(_ text: ArraySlice<UInt8>) -> (text: [UInt8], length: Int) {
         // JavaScript's escape() writes `%u003C`, as JSON writes `\u003C`.

@@ -51,8 +51,8 @@ struct Facts {
     /// Takes what documents within this one say.
     mutating func add(_ said: [String: String]) { self.said.merge(said) { first, _ in first } }
 
-    /// Whether objects should be dropped before the next value, which is in `object`. That loses least where a new item of an
-    /// array begins.
+    /// Whether objects should be dropped before the next value, which is in `object`. That loses least where a new item
+    /// of an array begins.
     func isFull(before object: Object) -> Bool {
         guard size > Self.sizeLimit else { return false }
         if case .index? = object.last, values[object] == nil { return true }
@@ -78,7 +78,8 @@ extension Facts.Object {
 }
 
 extension Stated {
-    /// - Parameter sources: each returns the value of a name, or `nil` if there is none. The first that says a subject counts.
+    /// - Parameter sources: each returns the value of a name, or `nil` if there is none. The first that says a subject
+    ///   counts.
     init(named sources: (String) -> String?...) {
         // A request for several resources is about no single one.
         let isAboutSeveral = sources.contains { $0("resources[1]") != nil }

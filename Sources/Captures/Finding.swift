@@ -10,7 +10,8 @@ package struct Finding: Sendable {
     }
 
     package let content: Content
-    /// The way to it, from the outside in: `HAR`, `entry 12`, `response.content.text`, `decisions[0].token.serializedToken`, `Base64`.
+    /// The way to it, from the outside in: `HAR`, `entry 12`, `response.content.text`,
+    /// `decisions[0].token.serializedToken`, `Base64`.
     package internal(set) var way: [String] = []
     /// The line of the capture on which it begins, from 1.
     package internal(set) var line = 0
@@ -51,7 +52,8 @@ package struct Finding: Sendable {
         if case .grant = content { true } else { false }
     }
 
-    /// What tells a token from others, and from the same one elsewhere: one in a call has no line, since an archive repeats what was sent.
+    /// What tells a token from others, and from the same one elsewhere: one in a call has no line, since an archive
+    /// repeats what was sent.
     struct Key: Hashable {
         private let clearText: [UInt8]
         private let sent: [UInt8]?
@@ -65,8 +67,8 @@ package struct Finding: Sendable {
         }
     }
 
-    /// Whether it is a token from which nothing more has to be taken off: all is well with it, or nothing in it is like an escape or like
-    /// damage, and it has been signed with another key or altered.
+    /// Whether it is a token from which nothing more has to be taken off: all is well with it, or nothing in it is like
+    /// an escape or like damage, and it has been signed with another key or altered.
     var isSettled: Bool {
         guard let clearText, isWhole, fit != .none else { return false }
         return fit == .good || !ClearText.isDoubtful(clearText[...])
@@ -140,12 +142,14 @@ package struct ServiceError: Sendable, Equatable {
     package let message: String?
     /// The resource whose decision it is.
     package let resource: String?
-    /// Whether other services answer in the same form, so that only a response of Adobe Pass is known to be an error of it.
+    /// Whether other services answer in the same form, so that only a response of Adobe Pass is known to be an error of
+    /// it.
     let isOfAnyService: Bool
     /// Whether it stands in the place of an authorization.
     package let isDenial: Bool
 
-    /// Creates an error, and cuts the long words of its texts, since a service's words may hold a token, which has some.
+    /// Creates an error, and cuts the long words of its texts, since a service's words may hold a token, which has
+    /// some.
     init(
         code: String, action: String?, message: String?, resource: String?, isOfAnyService: Bool = false,
         isDenial: Bool = false

@@ -1,7 +1,7 @@
 internal import Basics
 
-/// What shows a text in another way, and is no part of it: the colours of a terminal, characters without a width, the quotes and
-/// blanks of a word processor.
+/// What shows a text in another way, and is no part of it: the colours of a terminal, characters without a width, the
+/// quotes and blanks of a word processor.
 enum Formatting {
     private static let escape: UInt8 = 0x1B
     private static let bell: UInt8 = 0x07

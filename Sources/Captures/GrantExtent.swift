@@ -26,7 +26,8 @@ struct GrantExtent {
         range = isCookies ? Self.lines(around: one, in: text) : one
     }
 
-    /// The range with the lines before and after it that have cookies of CloudFront too: a server sets each in a separate header.
+    /// The range with the lines before and after it that have cookies of CloudFront too: a server sets each in a
+    /// separate header.
     private static func lines(around range: Range<Int>, in text: ArraySlice<UInt8>) -> Range<Int> {
         let isBreak = { (byte: UInt8) in byte == 0x0A || byte == 0x0D }
         func holdsCookie(_ line: ArraySlice<UInt8>) -> Bool { line.firstRange(of: Array("CloudFront-".utf8)) != nil }

@@ -1,9 +1,11 @@
 internal import Basics
 
-/// The calls that a text shows: as they went over a connection, as `curl -v` and mitmdump print them, or as OkHttp logs them.
+/// The calls that a text shows: as they went over a connection, as `curl -v` and mitmdump print them, or as OkHttp logs
+/// them.
 ///
-/// A message is a line that begins one, with at least one header below it, a blank line, and what follows up to the next message. Each of its
-/// lines may have the same frame: `> `, an indent, or what a logger writes before it, in which digits may differ.
+/// A message is a line that begins one, with at least one header below it, a blank line, and what follows up to the
+/// next message. Each of its lines may have the same frame: `> `, an indent, or what a logger writes before it, in
+/// which digits may differ.
 struct HTTPTranscript {
     /// The way's name of calls that no HAR file has.
     static let name = "HTTP"

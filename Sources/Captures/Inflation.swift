@@ -1,7 +1,7 @@
 internal import CZlib
 
-/// Unpacks what DEFLATE (RFC 1951) packed, piece by piece: gzip (RFC 1952), also several members in a row as the rotation
-/// of logs leaves them, zlib (RFC 1950), and the files of ZIP archives.
+/// Unpacks what DEFLATE (RFC 1951) packed, piece by piece: gzip (RFC 1952), also several members in a row as the
+/// rotation of logs leaves them, zlib (RFC 1950), and the files of ZIP archives.
 final class Inflation {
     static let name = "gzip"
     static let gzipMagic: [UInt8] = [0x1F, 0x8B, 0x08]

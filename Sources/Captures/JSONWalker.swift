@@ -1,7 +1,7 @@
 internal import Basics
 
-/// Walks through JSON of any size, and reports each string, number, boolean and null with its path. It is tolerant: a name may
-/// occur twice, and what is cut in the middle is reported up to there.
+/// Walks through JSON of any size, and reports each string, number, boolean and null with its path. It is tolerant: a
+/// name may occur twice, and what is cut in the middle is reported up to there.
 struct JSONWalker {
     /// The parts of a value's path: `log`, `entries`, `[11]`.
     enum Step: Hashable {
@@ -19,8 +19,8 @@ struct JSONWalker {
     private static let wordLimit = 40
 
     /// - Parameters:
-    ///   - limit: the number of bytes of a string that are reported at once. A longer one is reported in pieces, each of
-    ///     which begins with the last quarter of the piece before it.
+    ///   - limit: the number of bytes of a string that are reported at once. A longer one is reported in pieces, each
+    ///     of which begins with the last quarter of the piece before it.
     ///   - report: takes a value's path, its text without escapes, and the line on which it begins.
     init(_ reader: CaptureReader, limit: Int, _ report: @escaping ([Step], [UInt8], Int) -> Void) {
         (self.reader, self.limit, self.report) = (reader, limit, report)
@@ -109,7 +109,8 @@ struct JSONWalker {
         return false
     }
 
-    /// Takes a number or a literal, only if what follows can follow it, so that the first letters of another text are left.
+    /// Takes a number or a literal, only if what follows can follow it, so that the first letters of another text are
+    /// left.
     private mutating func takeWord() -> Bool {
         let line = reader.line
         let word = Array(reader.ahead(Self.wordLimit + 1).prefix { $0.isLetterOrDigit || "+-.".utf8.contains($0) })

@@ -2,8 +2,8 @@ internal import Basics
 
 /// The line breaks that a terminal, a mail or a logger put into a text, with the frame around each line.
 enum LineFrames {
-    /// Joins the lines without what a logger, a mail or a table put before and after each, as a time and a name: what a line has in
-    /// common with the line before or after it, where digits count as equal.
+    /// Joins the lines without what a logger, a mail or a table put before and after each, as a time and a name: what a
+    /// line has in common with the line before or after it, where digits count as equal.
     static func remove(from text: inout Rewriter) {
         let lines = text.rest.split(separator: text.rest.contains(0x0A) ? 0x0A : 0x0D, omittingEmptySubsequences: false)
             .map { $0.last == 0x0D ? $0.dropLast() : $0 }
@@ -25,8 +25,8 @@ enum LineFrames {
 
     private static let frameLimit = 120
 
-    /// Takes out the lines that other writers of a log put between those of a token: where its line begins with a time and a name,
-    /// `03-15 17:02:00.123  1234  1256 D OkHttp  : `, those that do not begin so, but for the time.
+    /// Takes out the lines that other writers of a log put between those of a token: where its line begins with a time
+    /// and a name, `03-15 17:02:00.123  1234  1256 D OkHttp  : `, those that do not begin so, but for the time.
     static func removeOthers(from text: inout Rewriter) {
         var frame: ArraySlice<UInt8> = []
         for line in text.rest.split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -39,7 +39,8 @@ enum LineFrames {
         }
     }
 
-    /// Whether a line begins as another line of its writer does. Only the digits of the time may differ, which is in the first three words.
+    /// Whether a line begins as another line of its writer does. Only the digits of the time may differ, which is in
+    /// the first three words.
     static func hasFrame(_ frame: ArraySlice<UInt8>, _ line: ArraySlice<UInt8>) -> Bool {
         var (words, isBlank) = (1, false)
         return line.count >= frame.count
@@ -62,7 +63,8 @@ enum LineFrames {
         }
     }
 
-    /// Whether a text begins with a time of day or an offset: the only blanks of most tokens are before those of their issue time.
+    /// Whether a text begins with a time of day or an offset: the only blanks of most tokens are before those of their
+    /// issue time.
     private static func isPartOfTime(_ text: ArraySlice<UInt8>) -> Bool {
         let form = text.prefix(5).map { $0.isDigit ? UInt8(ascii: "0") : $0 }
         return ["00:00", "-0000", "+0000"].contains { form.elementsEqual($0.utf8) }

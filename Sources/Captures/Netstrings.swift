@@ -36,8 +36,8 @@ struct Netstrings {
         return (length, text[digits.endIndex...].dropFirst())
     }
 
-    /// Reports each value of all flows with its path, which begins with the number of the flow: in the order in which their requests began, as
-    /// the file has them in that in which they ended.
+    /// Reports each value of all flows with its path, which begins with the number of the flow: in the order in which
+    /// their requests began, as the file has them in that in which they ended.
     mutating func walk(_ report: ([JSONWalker.Step], [UInt8], Int) -> Void) {
         var flows: [(item: Item, began: Double)] = []
         while let item = next() {

@@ -1,7 +1,7 @@
 internal import Basics
 
-/// The connections of a capture of packets, as tcpdump and Wireshark write it (pcap, and pcapng as draft-ietf-opsawg-pcapng has it): the bytes
-/// of TCP over IPv4 or IPv6, in the order in which they were sent.
+/// The connections of a capture of packets, as tcpdump and Wireshark write it (pcap, and pcapng as
+/// draft-ietf-opsawg-pcapng has it): the bytes of TCP over IPv4 or IPv6, in the order in which they were sent.
 struct PacketCapture {
     static let name = "packets"
 

@@ -49,8 +49,9 @@ struct Searched {
 
     private var isEmpty: Bool { findings.isEmpty && cuts.isEmpty && answers.isEmpty && said.isEmpty }
 
-    /// Takes what was found in the same text after something was taken off all of it. A token that was found before is exchanged for the
-    /// one that is better read; whatever else was found on a line stays as it was. Each token that reads well now closes a mark of its line.
+    /// Takes what was found in the same text after something was taken off all of it. A token that was found before is
+    /// exchanged for the one that is better read; whatever else was found on a line stays as it was. Each token that
+    /// reads well now closes a mark of its line.
     mutating func improve(by other: Searched, decodedBy decoders: [Decoder]) {
         let way = decoders.map(\.name)
         let known = Dictionary(grouping: findings.indices) { Identity(findings[$0]) }
@@ -133,7 +134,8 @@ struct Searched {
         return changed
     }
 
-    /// What tells a finding from others of its text, however it is written: the line, and the first digits of a token's signature.
+    /// What tells a finding from others of its text, however it is written: the line, and the first digits of a token's
+    /// signature.
     private struct Identity: Hashable {
         let line: Int
         let kind: Int

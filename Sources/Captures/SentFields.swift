@@ -1,7 +1,8 @@
 internal import Basics
 
-/// The fields that one value of a request in a HAR file has, as they were sent: the value of a header, the pairs of a query or a form, the strings
-/// of a JSON body. What a browser has decoded for its list of parameters, or read of cookies, was not sent like that.
+/// The fields that one value of a request in a HAR file has, as they were sent: the value of a header, the pairs of a
+/// query or a form, the strings of a JSON body. What a browser has decoded for its list of parameters, or read of
+/// cookies, was not sent like that.
 struct SentFields {
     private(set) var values: [ArraySlice<UInt8>] = []
 
@@ -29,7 +30,8 @@ struct SentFields {
         FormPairs(url[(url.position(of: UInt8(ascii: "?")) ?? url.endIndex)...].dropFirst()).map(\.value)
     }
 
-    /// The parts of a header: its credentials, the query of a `:path`, cookies without the quotes around them (RFC 6265, 4.1.1), or all of it.
+    /// The parts of a header: its credentials, the query of a `:path`, cookies without the quotes around them (RFC
+    /// 6265, 4.1.1), or all of it.
     private static func header(_ value: ArraySlice<UInt8>, named name: String?) -> [ArraySlice<UInt8>] {
         if name?.isSame(ignoringCaseOf: "cookie") == true { return HeaderValues.cookies(value).map(\.value) }
         if let credentials = HeaderValues.bearer(value) { return [credentials] }

@@ -20,7 +20,8 @@ enum SourceCode {
         return rest.first == 0x0A ? 2 : rest.starts(with: [0x0D, 0x0A]) ? 3 : nil
     }
 
-    /// The length of what is between two literals, with both quotes; `nil` if the quote at the beginning ends none of two.
+    /// The length of what is between two literals, with both quotes; `nil` if the quote at the beginning ends none of
+    /// two.
     private static func gapLength(of text: ArraySlice<UInt8>) -> Int? {
         let gap = text.dropFirst().prefix(gapLimit).prefix { $0.isASCIIWhiteSpace || "+.&_\\,".utf8.contains($0) }
         let joins = gap.contains { "+.&\n".utf8.contains($0) }
@@ -28,7 +29,8 @@ enum SourceCode {
     }
 }
 
-/// A line with the length of a chunk in hexadecimal digits (RFC 9112, 7.1), which a capture of a connection has within the body.
+/// A line with the length of a chunk in hexadecimal digits (RFC 9112, 7.1), which a capture of a connection has within
+/// the body.
 enum ChunkSize {
     private static let longest = 8
 
@@ -70,8 +72,9 @@ enum PlusSigns {
 
 /// What Proofpoint URL Defense makes of the links in a mail.
 enum LinkProtection {
-    /// Restores the links of version 2, `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`, and of version 3,
-    /// `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for after the link.
+    /// Restores the links of version 2, `https://urldefense.proofpoint.com/v2/url?u=https-3A__host_path&d=…`, and of
+    /// version 3, `https://urldefense.com/v3/__https://host/a*b__;Kw!!…$`, which has what `*` stands for after the
+    /// link.
     static func remove(from text: inout Rewriter) {
         while let start = text.rest.position(ofAny: marks) {
             text.copy(to: start)
@@ -95,8 +98,8 @@ enum LinkProtection {
     private static let third = Array("urldefense.com/v3/".utf8)
     private static let longest = 1 << 16
 
-    /// A link of version 3 in which each `*` is replaced by the next of the characters that follow the link, and `**` with a digit of Base64 by as
-    /// many as the digit says; `nil` if there are too few.
+    /// A link of version 3 in which each `*` is replaced by the next of the characters that follow the link, and `**`
+    /// with a digit of Base64 by as many as the digit says; `nil` if there are too few.
     private static func restored(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = text.firstRange(of: Array("__;".utf8)),
             let bytes = try? Base64.decode(

@@ -1,16 +1,19 @@
 internal import Basics
 
-/// Finds what a capture holds: tokens of all kinds, playback grants and errors of Adobe Pass, in a text of any form: a HAR file,
-/// a `curl` line, a log, a URL, a document.
+/// Finds what a capture holds: tokens of all kinds, playback grants and errors of Adobe Pass, in a text of any form: a
+/// HAR file, a `curl` line, a log, a URL, a document.
 ///
 /// It is for commands that examine captures, and never for a gate:
 ///
-/// 1. *Pieces.* A capture is read once, front to back. ``JSONWalker`` reports each value of a JSON document, and ``CapturedDocument`` assigns
-///    it to its HAR entry (`HAR › entry 12`). Text is taken in large pieces. gzip, ZIP and UTF-16 are unpacked on the way.
-/// 2. *Texts.* ``CaptureSearch`` looks for runs of digits and letters (``DigitRun``) that may begin a token. What is encoded within a text
-///    (``EncodedText``) is decoded and searched in turn, up to ten layers deep. At a clear `<signatureInfo`, ``ClearText`` takes the token.
-/// 3. *Decoders.* Where a token shows and cannot be read, each ``Decoder`` takes something off all of the text around it, breadth first, until it can: an
-///    escape, the prefixes of a log, line breaks. Of what is found then on one line with the same signature, the one that reads best counts.
+/// 1. *Pieces.* A capture is read once, front to back. ``JSONWalker`` reports each value of a JSON document, and
+///    ``CapturedDocument`` assigns it to its HAR entry (`HAR › entry 12`). Text is taken in large pieces. gzip, ZIP and
+///    UTF-16 are unpacked on the way.
+/// 2. *Texts.* ``CaptureSearch`` looks for runs of digits and letters (``DigitRun``) that may begin a token. What is
+///    encoded within a text (``EncodedText``) is decoded and searched in turn, up to ten layers deep. At a clear
+///    `<signatureInfo`, ``ClearText`` takes the token.
+/// 3. *Decoders.* Where a token shows and cannot be read, each ``Decoder`` takes something off all of the text around
+///    it, breadth first, until it can: an escape, the prefixes of a log, line breaks. Of what is found then on one line
+///    with the same signature, the one that reads best counts.
 ///
 /// All of it pays from one ``CaptureBudget``, so that the time is in proportion to the capture's length.
 package struct TokenFinder {
@@ -39,7 +42,8 @@ package struct TokenFinder {
 
     /// The number of bytes of text that are searched at once.
     private let pieceSize: Int
-    /// The number of bytes after a piece that a token may reach into, for example a large one in which each byte is escaped.
+    /// The number of bytes after a piece that a token may reach into, for example a large one in which each byte is
+    /// escaped.
     private var overlap: Int { pieceSize / 4 }
     /// The number of bytes before a piece that are kept: a playback grant is found by a word at its end.
     private var context: Int { min(GrantExtent.limit, pieceSize / 8) }
@@ -143,7 +147,8 @@ package struct TokenFinder {
 
     private static let (requestEnding, answerEnding) = ("_c.txt", "_s.txt")
 
-    /// Searches each connection of a capture of packets as a capture of its own; if none has anything, all of it as text.
+    /// Searches each connection of a capture of packets as a capture of its own; if none has anything, all of it as
+    /// text.
     private func searchPackets(
         _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
     ) {

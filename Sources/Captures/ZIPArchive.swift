@@ -1,6 +1,7 @@
 internal import Basics
 
-/// Reads the files of a ZIP archive one after the other (PKWARE's APPNOTE, 4.3.7), as Fiddler and Charles save sessions.
+/// Reads the files of a ZIP archive one after the other (PKWARE's APPNOTE, 4.3.7), as Fiddler and Charles save
+/// sessions.
 final class ZIPArchive {
     static let name = "ZIP"
     static let magic: [UInt8] = [0x50, 0x4B, 3, 4]
@@ -57,7 +58,8 @@ final class ZIPArchive {
         }
     }
 
-    /// The length of a file that is stored without packing and whose size follows it: only that size shows where the file ends.
+    /// The length of a file that is stored without packing and whose size follows it: only that size shows where the
+    /// file ends.
     private func distanceToSize(isNeeded: Bool) -> Int {
         guard isNeeded else { return 0 }
         var searched = 0

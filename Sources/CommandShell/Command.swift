@@ -103,7 +103,8 @@ package struct Command: Sendable {
         throw UsageError("no command '\(printable(name, limit: 20))'" + hint)
     }
 
-    /// Runs the command with the arguments after its name. Every problem with them is printed, and ends it with status 64.
+    /// Runs the command with the arguments after its name. Every problem with them is printed, and ends it with status
+    /// 64.
     package func run(_ line: [String]) -> ExitStatus {
         let reader = CommandLineReader(line, of: syntax, stopsAtOperand: !commands.isEmpty)
         if reader.asksForHelp {

@@ -14,9 +14,9 @@ package struct UsageError: Error {
     package init(_ message: String) { self.message = message }
 }
 
-/// Splits a command line into options and operands, as users of GNU's programs expect it: `--name VALUE`, `--name=VALUE`, `-h`, operands
-/// between options, and `--` before operands that begin with a hyphen. Names are not abbreviated: some flags are unsafe, and
-/// must not be set by accident.
+/// Splits a command line into options and operands, as users of GNU's programs expect it: `--name VALUE`,
+/// `--name=VALUE`, `-h`, operands between options, and `--` before operands that begin with a hyphen. Names are not
+/// abbreviated: some flags are unsafe, and must not be set by accident.
 struct CommandLineReader {
     private let options: [CommandOption]
     private(set) var arguments = Arguments()

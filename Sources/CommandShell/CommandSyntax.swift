@@ -97,8 +97,8 @@ package struct CommandSyntax: Sendable {
         return "\(name)\n" + wrap.wrapped(String(repeating: " ", count: column) + option.help)
     }
 
-    /// Where further lines of a line of the details begin: at the margin or, in a row of a table, below its second column. `nil` for a
-    /// line of an example, which stays as it is, since people paste it.
+    /// Where further lines of a line of the details begin: at the margin or, in a row of a table, below its second
+    /// column. `nil` for a line of an example, which stays as it is, since people paste it.
     private static func hangingColumn(of line: Substring) -> Int? {
         let indent = line.prefix { $0 == " " }.count
         guard indent > 0 else { return 0 }

@@ -52,8 +52,9 @@ package enum Console {
         exit(ExitStatus.undecided.rawValue)
     }
 
-    /// Prints a message on standard error, after the name of the program or command, once all buffered lines are written. A token
-    /// in the message is cut, since a user may have given one in the place of a file name or a URL, which messages repeat.
+    /// Prints a message on standard error, after the name of the program or command, once all buffered lines are
+    /// written. A token in the message is cut, since a user may have given one in the place of a file name or a URL,
+    /// which messages repeat.
     package static func printError(_ message: String, from name: String = program) {
         flush()
         for (number, line) in withoutLogins(withoutTokens(withoutLongWords(message))).split(separator: "\n")
@@ -67,8 +68,8 @@ package enum Console {
     private static let longestWord = 160
     private static let shownOfLongWord = 40
 
-    /// A message with the beginnings of its long words only, which are longer for a path. Every encoding of a token contains a word of
-    /// at least 172 characters, its signature, and the session's GUID follows that.
+    /// A message with the beginnings of its long words only, which are longer for a path. Every encoding of a token
+    /// contains a word of at least 172 characters, its signature, and the session's GUID follows that.
     private static func withoutLongWords(_ message: String) -> String {
         let lines = message.split(separator: "\n").map { line in
             line.split(separator: " ", omittingEmptySubsequences: false).map { word in
@@ -135,7 +136,8 @@ package enum Console {
 
     private nonisolated(unsafe) static var writer: LineWriter?
 
-    /// Has messages written by a thread of their own from now on: a service must reload and stop also while nobody reads its messages.
+    /// Has messages written by a thread of their own from now on: a service must reload and stop also while nobody
+    /// reads its messages.
     package static func writeMessagesAside() {
         writer = LineWriter(to: STDERR_FILENO) { "\(program): \($0) messages were lost, since nobody read them" }
     }

@@ -3,8 +3,8 @@ package struct LineWrap {
     private let width: Int
     private let column: Int
 
-    /// - Parameter column: How many blanks each further line begins with. A terminal with fewer than 20 columns to the right of them
-    ///   gets the line as it is.
+    /// - Parameter column: How many blanks each further line begins with. A terminal with fewer than 20 columns to the
+    ///   right of them gets the line as it is.
     package init(width: Int, hanging column: Int) { (self.width, self.column) = (width, column) }
 
     /// The line with line breaks. A word that is longer than a line is not broken.

@@ -5,8 +5,8 @@ internal import Glibc
 package struct ServiceProcess {
     private let signals: sigset_t
 
-    /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them, and keeps
-    /// the secrets in the process's memory out of core dumps and of other processes.
+    /// Blocks the signals of service managers in all threads, so that ``nextSignal(withinSeconds:)`` receives them, and
+    /// keeps the secrets in the process's memory out of core dumps and of other processes.
     package init() {
         _ = process_forbid_dumps()
         var signals = sigset_t()

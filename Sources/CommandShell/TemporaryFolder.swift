@@ -1,8 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A temporary folder of a command, for its owner alone. It is removed when this object is freed, and at the latest when the program
-/// exits, as it does when its output can no longer be written.
+/// A temporary folder of a command, for its owner alone. It is removed when this object is freed, and at the latest
+/// when the program exits, as it does when its output can no longer be written.
 package final class TemporaryFolder {
     package let path: String
 

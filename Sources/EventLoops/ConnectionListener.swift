@@ -11,10 +11,10 @@ package final class ConnectionListener {
 
     /// - Parameters:
     ///   - socket: a socket that listens and does not block.
-    ///   - accepted: called with each connection's socket, which does not block, and the address of its client, which is
-    ///     empty for a Unix socket.
-    ///   - paused: called when no further connection could be accepted, as a rule because the process has no descriptors
-    ///     left. Nothing is accepted then until ``resume()``.
+    ///   - accepted: called with each connection's socket, which does not block, and the address of its client, which
+    ///     is empty for a Unix socket.
+    ///   - paused: called when no further connection could be accepted, as a rule because the process has no
+    ///     descriptors left. Nothing is accepted then until ``resume()``.
     package init(
         _ socket: Int32, on loop: EventLoop, accepted: @escaping (_ socket: Int32, _ peer: String) -> Void,
         paused: @escaping () -> Void
@@ -43,8 +43,9 @@ package final class ConnectionListener {
     /// Accepts connections again after a pause, if there was one.
     package func resume() { evconnlistener_enable(listener) }
 
-    /// Has the kernel drop the packet with which a client begins to connect to this TCP socket; connections that have begun
-    /// go on. The client's kernel sends that packet again, after a second as a rule, and is refused if the socket is closed.
+    /// Has the kernel drop the packet with which a client begins to connect to this TCP socket; connections that have
+    /// begun go on. The client's kernel sends that packet again, after a second as a rule, and is refused if the socket
+    /// is closed.
     package func dropNewcomers() {
         // Byte 13 of TCP's header has the flags: SYN (2) without ACK (16).
         var rules = [
@@ -61,8 +62,8 @@ package final class ConnectionListener {
         }
     }
 
-    /// Accepts every client that has connected. The kernel would reset the connections that a socket has not accepted when it
-    /// is closed, with the requests on them.
+    /// Accepts every client that has connected. The kernel would reset the connections that a socket has not accepted
+    /// when it is closed, with the requests on them.
     package func acceptWaiting() {
         while true {
             var (address, length) = (sockaddr_storage(), socklen_t(MemoryLayout<sockaddr_storage>.size))

@@ -2,7 +2,8 @@ internal import Basics
 internal import CLibEvent
 internal import Glibc
 
-/// No event loop, or nothing that belongs to one, could be created; usually because the process has no file descriptors left.
+/// No event loop, or nothing that belongs to one, could be created; usually because the process has no file descriptors
+/// left.
 package struct EventLoopError: Error {}
 
 /// An event loop that waits for sockets and timers and runs their callbacks: libevent's event base.
@@ -24,8 +25,8 @@ package final class EventLoop {
         self.base = base
     }
 
-    /// Held from the look at the descriptors to the end of a loop's creation; otherwise a loop of another thread could take those that
-    /// were seen.
+    /// Held from the look at the descriptors to the end of a loop's creation; otherwise a loop of another thread could
+    /// take those that were seen.
     private static let creation = Guarded(())
 
     deinit {
@@ -40,8 +41,8 @@ package final class EventLoop {
         return probes.allSatisfy { $0 >= 0 }
     }
 
-    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true, all with SIGPIPE blocked. The
-    /// loop ends early if no event or timer is attached.
+    /// Calls `begin`, and then waits for events and handles them until `isDone` returns true, all with SIGPIPE blocked.
+    /// The loop ends early if no event or timer is attached.
     package func run(beginning begin: () -> Void = {}, until isDone: () -> Bool) {
         withPipeSignalBlocked {
             begin()

@@ -18,7 +18,8 @@ struct SocketAddress: Sendable {
     }
 }
 
-/// The addresses of hosts, which a thread looks up, one name at a time in a process: the host's resolver may take seconds.
+/// The addresses of hosts, which a thread looks up, one name at a time in a process: the host's resolver may take
+/// seconds.
 enum HostAddresses {
     typealias Found = Result<[SocketAddress], StreamConnection.Ending>
 

@@ -29,7 +29,8 @@ package final class LoopWaker {
     private let action: () -> Void
     private var event: OpaquePointer?
 
-    /// - Parameter action: called on the loop's thread, once for all ``Signal/wake()`` calls since the loop last called it.
+    /// - Parameter action: called on the loop's thread, once for all ``Signal/wake()`` calls since the loop last called
+    ///   it.
     package init(_ loop: EventLoop, _ action: @escaping () -> Void) throws(EventLoopError) {
         signal = try Signal()
         self.action = action

@@ -14,7 +14,8 @@ package final class SocketWatch {
 
     /// Creates a watch that watches nothing yet.
     ///
-    /// - Parameter action: called in each event-loop iteration in which the socket can be read, or written (`canWrite`).
+    /// - Parameter action: called in each event-loop iteration in which the socket can be read, or written
+    ///   (`canWrite`).
     package init(_ loop: EventLoop, _ socket: Int32, _ action: @escaping (_ canWrite: Bool) -> Void) {
         self.action = action
         // The pointers are unretained: the events are freed with this object at the latest.
@@ -30,8 +31,9 @@ package final class SocketWatch {
 
     private static let happened: @convention(c) (Int32, Int16, UnsafeMutableRawPointer?) -> Void = { _, kind, watch in
         guard let watch else { return }
-        // The action may release the watch, close the socket, and open another one, which gets the same number. So only the action
-        // is held here: the events must be gone before the socket is, or libevent takes the new one for one that it watches.
+        // The action may release the watch, close the socket, and open another one, which gets the same number. So only
+        // the action is held here: the events must be gone before the socket is, or libevent takes the new one for one
+        // that it watches.
         let action = Unmanaged<SocketWatch>.fromOpaque(watch).takeUnretainedValue().action
         action(Int32(kind) & EV_WRITE != 0)
     }

@@ -38,9 +38,9 @@ package final class StreamConnection {
     /// What waits for a connection, or for room in the socket.
     private var unsent: [UInt8] = []
 
-    /// How long an address may take to answer before the next one is tried, and the resolver before the addresses that it
-    /// gave last are. Callers of a store have deadlines of some hundred milliseconds, and an answer within one network takes
-    /// less than one.
+    /// How long an address may take to answer before the next one is tried, and the resolver before the addresses that
+    /// it gave last are. Callers of a store have deadlines of some hundred milliseconds, and an answer within one
+    /// network takes less than one.
     private static let attemptMilliseconds = 80
     private static let largestRead = 64 << 10
 
@@ -50,8 +50,8 @@ package final class StreamConnection {
     ///   - host: a name, which another thread looks up, or an address.
     ///   - tls: what this side shows and demands; `nil` for TCP alone.
     ///   - received: called with bytes that came.
-    ///   - ended: called once when the connection could not be made or has ended, unless it was closed before. It is never
-    ///     called from within ``send(_:)``.
+    ///   - ended: called once when the connection could not be made or has ended, unless it was closed before. It is
+    ///     never called from within ``send(_:)``.
     package init(
         to host: String, port: UInt16, tls: TLSClient?, on loop: EventLoop,
         received: @escaping (UnsafeRawBufferPointer) -> Void, ended: @escaping (Ending) -> Void
@@ -197,8 +197,8 @@ package final class StreamConnection {
         ended(ending)
     }
 
-    /// Sends small commands at once, and finds out within half a minute about a server that vanished without a word, even
-    /// on a connection that is hardly used.
+    /// Sends small commands at once, and finds out within half a minute about a server that vanished without a word,
+    /// even on a connection that is hardly used.
     private static func tune(_ socket: Int32) {
         for (level, option, value) in [
             (Int32(IPPROTO_TCP), TCP_NODELAY, 1), (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15),

@@ -4,11 +4,11 @@ internal import CLibSSL
 ///
 /// libssl's own objects keep the counts, as numbers in the place of pointers: its callbacks find them there.
 enum TLSBounds {
-    /// The most reads from the socket in one call, of which a record takes two. Other connections of the event loop have their
-    /// turns then; the loop calls again, since the socket can still be read.
+    /// The most reads from the socket in one call, of which a record takes two. Other connections of the event loop
+    /// have their turns then; the loop calls again, since the socket can still be read.
     private static let mostReads = 4
-    /// The most messages of TLS itself since the last data, those of the handshake included: a handshake takes ten at most, and
-    /// some servers send a few session tickets after it.
+    /// The most messages of TLS itself since the last data, those of the handshake included: a handshake takes ten at
+    /// most, and some servers send a few session tickets after it.
     private static let mostMessages = 32
 
     /// A new session on a socket, which the caller owns; `nil` if memory ran out. The context must be ``watch(_:)``ed.

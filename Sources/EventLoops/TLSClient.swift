@@ -3,11 +3,11 @@ internal import CLibEvent
 internal import CLibSSL
 internal import Glibc
 
-/// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A connection
-/// exists only if the server's certificate was accepted.
+/// A client's side of TLS, by ``TLSRules``: the authorities that it trusts, and the certificate that it shows. A
+/// connection exists only if the server's certificate was accepted.
 ///
-/// The files are read when a connection is made, and again when one of them has changed since. An instance belongs to one
-/// thread.
+/// The files are read when a connection is made, and again when one of them has changed since. An instance belongs to
+/// one thread.
 package final class TLSClient {
     private let authorities, certificate, key, name: String?
     private var context: OpaquePointer?
@@ -16,10 +16,10 @@ package final class TLSClient {
 
     /// - Parameters:
     ///   - authorities: the path of the authorities' certificates as PEM; `nil` for those that the host trusts.
-    ///   - certificate: the path of the client's certificate as PEM, followed by those that lead to its authority; `nil`
-    ///     for none.
-    ///   - key: the path of the certificate's private key as PEM, without a password; `nil` if it is in the certificate's
-    ///     file.
+    ///   - certificate: the path of the client's certificate as PEM, followed by those that lead to its authority;
+    ///     `nil` for none.
+    ///   - key: the path of the certificate's private key as PEM, without a password; `nil` if it is in the
+    ///     certificate's file.
     ///   - name: the name that the server's certificate must have; `nil` for the host that is connected to.
     package init(authorities: String?, certificate: String?, key: String?, name: String?) {
         self.authorities = authorities
@@ -49,8 +49,8 @@ package final class TLSClient {
         return session
     }
 
-    /// Makes the certificate's name part of its check. An address is compared with the addresses in the certificate, and
-    /// is not sent as the name of the server (RFC 6066, section 3).
+    /// Makes the certificate's name part of its check. An address is compared with the addresses in the certificate,
+    /// and is not sent as the name of the server (RFC 6066, section 3).
     private static func demand(_ name: String, of session: OpaquePointer) -> Bool {
         let parameters = SSL_get0_param(session)
         if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return true }

@@ -9,7 +9,8 @@ package enum TLSRules {
 
     /// Applies the rules to an `SSL_CTX`.
     package static func apply(to context: OpaquePointer) throws(TLSError) {
-        // A peer that ends TCP without ending TLS first has ended; the protocol on top tells whether something is missing.
+        // A peer that ends TCP without ending TLS first has ended; the protocol on top tells whether something is
+        // missing.
         SSL_CTX_set_options(context, ignoresMissingEnd)
         // A key with a password would otherwise be asked for on the terminal.
         SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }

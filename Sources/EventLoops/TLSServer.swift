@@ -14,8 +14,8 @@ package final class TLSServer: @unchecked Sendable {
         package var key: String
         /// Authorities whose clients are served; `nil` for any client at all.
         package var clientAuthorities: String?
-        /// Accepted client names. A client's certificate must have one of them as a DNS name or, if it has no DNS name, as its
-        /// common name. If the list is empty, every certificate of the authorities is accepted.
+        /// Accepted client names. A client's certificate must have one of them as a DNS name or, if it has no DNS name,
+        /// as its common name. If the list is empty, every certificate of the authorities is accepted.
         package var clientNames: [String] = []
 
         package init(certificate: String, key: String, clientAuthorities: String? = nil) {

@@ -14,15 +14,16 @@ package struct UnverifiedGrant: Sendable {
 
     /// What the text is, for people.
     package var title: String { contents.title }
-    /// The fields, in the order of the grant. Their texts are as untrusted as the grant, and may hold control characters.
+    /// The fields, in the order of the grant. Their texts are as untrusted as the grant, and may hold control
+    /// characters.
     package var fields: [(name: String, text: String)] { contents.fields }
     /// The start; `nil` if the grant has none.
     package var starts: Timestamp? { contents.begin?.timestamp }
     /// The expiry; `nil` if the grant has none that can be read.
     package var expires: Timestamp? { contents.end?.timestamp }
 
-    /// Recognises a grant by its form: the grant itself, a query, a URL that ends in one, or lines of headers. The result is
-    /// `nil` for any other text.
+    /// Recognises a grant by its form: the grant itself, a query, a URL that ends in one, or lines of headers. The
+    /// result is `nil` for any other text.
     ///
     /// - Parameter name: the name of the parameter, cookie or header that has the grant; `nil` if it may be any.
     package init?(recognizing text: String, named name: String? = nil) {

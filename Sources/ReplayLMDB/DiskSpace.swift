@@ -54,8 +54,8 @@ final class DiskSpace: Sendable {
         end.max(wanted, ordering: .releasing)
     }
 
-    /// Has the file system set disk aside for the first `bytes` bytes of a file. It is not emulated where the file system
-    /// cannot do it: an emulation writes to pages that another process may be writing to.
+    /// Has the file system set disk aside for the first `bytes` bytes of a file. It is not emulated where the file
+    /// system cannot do it: an emulation writes to pages that another process may be writing to.
     static func setAside(_ bytes: Int, of descriptor: Int32, _ name: String) throws(LMDBError) {
         while file_set_aside(descriptor, Int64(bytes)) != 0 {
             guard errno == EINTR else { throw LMDBError("cannot set disk aside for \(name): \(lastError())") }

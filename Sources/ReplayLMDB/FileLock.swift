@@ -2,8 +2,8 @@ internal import Glibc
 
 /// An exclusive lock on an open file or directory, among all processes of the host.
 ///
-/// The kernel releases the lock of a process that dies, and knows its holder by the open file: containers, whose processes
-/// may have equal numbers, exclude each other too.
+/// The kernel releases the lock of a process that dies, and knows its holder by the open file: containers, whose
+/// processes may have equal numbers, exclude each other too.
 enum FileLock {
     /// Runs `body` while this descriptor holds the lock.
     ///

@@ -10,9 +10,9 @@ public import MediaToken
 /// issued before are answered `ReplayAnswer.predatesStore`. A new store has a fence too. A store that its
 /// last user closed cleanly keeps its records across a restart of the machine.
 ///
-/// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its memory:
-/// a process that opens the store reads the log first. The store can be used from any number of threads at once. A group
-/// takes one transaction for each 1024 claims.
+/// Its users share a log of the tokens that were accepted, and each of them has those that have not expired in its
+/// memory: a process that opens the store reads the log first. The store can be used from any number of threads at
+/// once. A group takes one transaction for each 1024 claims.
 public final class LMDBReplayStore: ReplayStore {
     /// Settings of a store.
     public struct Configuration: Sendable {
@@ -22,8 +22,8 @@ public final class LMDBReplayStore: ReplayStore {
         public var clockSkew: Duration
         /// Whether to create the store if it does not exist.
         public var makesNew = true
-        /// Whether a store that may have lost records is replaced by an empty one, whose fence is now. If it is not, the
-        /// store cannot be opened.
+        /// Whether a store that may have lost records is replaced by an empty one, whose fence is now. If it is not,
+        /// the store cannot be opened.
         package var replacesLost = true
         /// The file from which the kernel's boot ID is read.
         var bootIDFile = "/proc/sys/kernel/random/boot_id"
@@ -31,8 +31,8 @@ public final class LMDBReplayStore: ReplayStore {
         /// Creates settings of a store that may be created if it does not exist.
         ///
         /// - Parameters:
-        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 200 million entries. Set at least 4 MiB, of
-        ///     which 3 MiB are LMDB's own; more than 16 GiB are never used.
+        ///   - sizeLimit: the largest disk use in bytes; 8 GiB hold more than 200 million entries. Set at least 4 MiB,
+        ///     of which 3 MiB are LMDB's own; more than 16 GiB are never used.
         ///   - clockSkew: by how much a fence is placed later: the clock skew that the policy allows, or more.
         public init(sizeLimit: Int = 8 << 30, clockSkew: Duration = VerificationPolicy.defaultClockSkew) {
             self.sizeLimit = sizeLimit
@@ -64,9 +64,10 @@ public final class LMDBReplayStore: ReplayStore {
     ///   - path: the directory; its parent must exist.
     ///   - configuration: the store's settings.
     ///   - now: the current time, from which a new store's fence is computed.
-    /// - Throws: `ReplayStoreError.unavailable` with the path and what to do: no permission, no space, the
-    ///   directory contains something else, another user than root can change it or its files, or the store is damaged. Only a store's own files
-    ///   are ever deleted: all of them if the machine crashed, or if some are missing or were replaced.
+    /// - Throws: `ReplayStoreError.unavailable` with the path and what to do: no permission, no space, the directory
+    ///   contains something else, another user than root can change it or its files, or the store is damaged. Only a
+    ///   store's own files are ever deleted: all of them if the machine crashed, or if some are missing or were
+    ///   replaced.
     public init(path: String, configuration: Configuration = Configuration(), at now: Timestamp = .now)
         throws(ReplayStoreError)
     {
@@ -82,20 +83,22 @@ public final class LMDBReplayStore: ReplayStore {
     /// Whether a directory has a store.
     package static func exists(at path: String) -> Bool { StoreDirectory.hasStore(path) }
 
-    /// Why the store in a directory would be refused, since somebody else can change it; `nil` if it would not be, or if there is none.
+    /// Why the store in a directory would be refused, since somebody else can change it; `nil` if it would not be, or
+    /// if there is none.
     package static func refusal(at path: String) -> String? { StoreDirectory.refusal(at: path) }
 
     /// Decides the claims of a group, in order, as the protocol `ReplayStore` demands.
     ///
     /// A claim waits for a process that is stopped in the middle of its own for a quarter of a second, and is then
-    /// answered with an error, however many threads claim meanwhile. If the store's files were removed or replaced while it
-    /// was open, the store starts again with a new fence; that claim may wait as ``init(path:configuration:at:)`` does.
+    /// answered with an error, however many threads claim meanwhile. If the store's files were removed or replaced
+    /// while it was open, the store starts again with a new fence; that claim may wait as
+    /// ``init(path:configuration:at:)`` does.
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         claim(group, at: now, since: .now)
     }
 
-    /// Decides the claims of a group like ``claim(_:at:)``, on a thread that may block. Claims that wait for that thread while
-    /// others wait for a stopped process in vain get the same error, without a wait of their own.
+    /// Decides the claims of a group like ``claim(_:at:)``, on a thread that may block. Claims that wait for that
+    /// thread while others wait for a stopped process in vain get the same error, without a wait of their own.
     public func claimWithoutBlocking(
         _ group: [ReplayClaim], at now: Timestamp
     ) async -> [Result<ReplayAnswer, ReplayStoreError>] {
@@ -103,8 +106,8 @@ public final class LMDBReplayStore: ReplayStore {
         return await BlockingCalls.perform { self.claim(group, at: now, since: begin) }
     }
 
-    /// Decides the claims of a group like ``claim(_:at:)``, but only if neither another thread nor another process has to be
-    /// waited for.
+    /// Decides the claims of a group like ``claim(_:at:)``, but only if neither another thread nor another process has
+    /// to be waited for.
     ///
     /// - Returns: `nil` if one has to be; the claims then are as if nobody had made them.
     package func claimAtOnce(

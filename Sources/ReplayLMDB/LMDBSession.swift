@@ -14,8 +14,8 @@ enum LMDBSession {
         let store = try directory.alone { () throws(LMDBError) in
             try directory.share()
             let old = try directory.read()
-            // Other processes may have accepted tokens while this one waited for the lock; those that use a store of this
-            // boot do so until it is discarded.
+            // Other processes may have accepted tokens while this one waited for the lock; those that use a store of
+            // this boot do so until it is discarded.
             let (isInUse, locked) = (lost != nil || old?.record.boot == boot, ContinuousClock.now)
             let fence = {
                 let elapsed = (isInUse ? ContinuousClock.now : locked) - begin

@@ -16,8 +16,8 @@ final class LMDBStore {
     private static let tidyLimit = 4096
     /// The number of entries that this process appends before it deletes records from the beginning of the log.
     private static let tidyInterval = 64
-    /// The number of entries for which disk is set aside before a transaction writes. A transaction deletes at most twice
-    /// (``tidyLimit``), and each entry that it deletes may be appended again, and has its page copied.
+    /// The number of entries for which disk is set aside before a transaction writes. A transaction deletes at most
+    /// twice (``tidyLimit``), and each entry that it deletes may be appended again, and has its page copied.
     private static let largestTransaction = claimLimit + 4 * tidyLimit
 
     let catalog: StoreCatalog
@@ -68,9 +68,9 @@ final class LMDBStore {
     /// Answers the replay claims of a group, in order. If a transaction fails, all its claims get its error, and may or
     /// may not have been recorded.
     ///
-    /// - Parameter begin: when the caller asked. If a transaction has waited for another process in vain since then, this
-    ///   group has waited for it as well, behind another thread, and gets the same error without a wait of its own. `nil` if no
-    ///   transaction may wait; then claims that would have to are not made.
+    /// - Parameter begin: when the caller asked. If a transaction has waited for another process in vain since then,
+    ///   this group has waited for it as well, behind another thread, and gets the same error without a wait of its
+    ///   own. `nil` if no transaction may wait; then claims that would have to are not made.
     func claim(
         _ group: [ReplayClaim], fence: Timestamp, at now: Timestamp, since begin: ContinuousClock.Instant?
     ) -> [Result<ReplayAnswer, LMDBError>] {
@@ -88,7 +88,8 @@ final class LMDBStore {
         }
     }
 
-    /// Decides claims within a transaction. If the log has no room for all of them, only those on used tokens are answered.
+    /// Decides claims within a transaction. If the log has no room for all of them, only those on used tokens are
+    /// answered.
     private func decide(
         _ group: ArraySlice<ReplayClaim>, _ fence: Timestamp, _ now: Timestamp, _ log: inout LogTransaction
     ) throws(LMDBError) -> [Result<ReplayAnswer, LMDBError>] {
@@ -129,8 +130,8 @@ final class LMDBStore {
         if !record.words.isEmpty { try log.append(record) }
     }
 
-    /// Runs `body` in a transaction in which this process knows all that the log has, and nothing else. Takes over what is
-    /// new in steps, so that other processes have their turns.
+    /// Runs `body` in a transaction in which this process knows all that the log has, and nothing else. Takes over what
+    /// is new in steps, so that other processes have their turns.
     private func upToDate<Value>(
         waits: Bool = true, _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {

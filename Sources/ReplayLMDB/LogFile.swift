@@ -3,8 +3,9 @@ internal import Glibc
 
 /// The file of a store's log: an LMDB environment in one memory-mapped file, which the processes of a host share.
 ///
-/// There are only write transactions, one at a time, under a lock of our own (``FileLock``). LMDB's lock is not used: it
-/// knows its holder by a thread number, which threads of two containers may share, and its callers wait without a deadline.
+/// There are only write transactions, one at a time, under a lock of our own (``FileLock``). LMDB's lock is not used:
+/// it knows its holder by a thread number, which threads of two containers may share, and its callers wait without a
+/// deadline.
 ///
 /// The map always has the same size in every process: LMDB truncates the file to the map size that an opener asks for,
 /// even while other processes use it. The file is sparse; disk is set aside before LMDB can write to it
@@ -16,7 +17,8 @@ final class LogFile {
     /// process. Only a crash of the machine can lose or damage it; the store that owns this file recognises that by the
     /// boot ID.
     ///
-    /// Without read-ahead, the kernel gives a claim that comes to a new page that page alone, and not megabytes of zeros.
+    /// Without read-ahead, the kernel gives a claim that comes to a new page that page alone, and not megabytes of
+    /// zeros.
     private static let flags = UInt32(MDB_NOSYNC | MDB_WRITEMAP | MDB_NOLOCK | MDB_NOSUBDIR | MDB_NORDAHEAD)
     /// The bytes of the map and of the file: 16 GiB, for some 500 million tokens.
     private static let mapSize = 16 << 30

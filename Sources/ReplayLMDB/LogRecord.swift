@@ -2,8 +2,8 @@ internal import MediaToken
 
 /// First uses of tokens, as they stand together in the log.
 ///
-/// An entry is three words: the half of the token's key that stores keep, and its bucket between a check sum and a bit. If
-/// that lowest bit is set, three more words have the use that a retry must match.
+/// An entry is three words: the half of the token's key that stores keep, and its bucket between a check sum and a bit.
+/// If that lowest bit is set, three more words have the use that a retry must match.
 struct LogRecord {
     /// The first use of a token.
     struct Entry {

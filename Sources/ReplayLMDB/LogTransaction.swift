@@ -1,6 +1,7 @@
 internal import CLMDB
 
-/// One transaction of the log: the log as the transactions before it have left it, and what this one appends and deletes.
+/// One transaction of the log: the log as the transactions before it have left it, and what this one appends and
+/// deletes.
 ///
 /// A record is kept under its position: the number of the transaction that appended it, and its order among that
 /// transaction's records. LMDB numbers the transactions of a file upwards for ever, so no position is used twice.
@@ -83,8 +84,8 @@ struct LogCursor: ~Copyable {
         try move(MDB_SET_RANGE, position)
     }
 
-    /// Moves to the next record, or from the beginning to the first; `nil` if there is none. After ``delete()``, the next
-    /// record is the one that follows the deleted one.
+    /// Moves to the next record, or from the beginning to the first; `nil` if there is none. After ``delete()``, the
+    /// next record is the one that follows the deleted one.
     func next() throws(LMDBError) -> LogTransaction.Found? {
         try move(MDB_NEXT)
     }

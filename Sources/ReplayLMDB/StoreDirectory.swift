@@ -57,7 +57,8 @@ final class StoreDirectory {
     /// Whether a directory has a store's record.
     static func hasStore(_ path: String) -> Bool { access(path + "/" + StoreRecord.name, F_OK) == 0 }
 
-    /// Why the store would be refused, since somebody else can change its directory or files; `nil` if it would not be, or if there is none.
+    /// Why the store would be refused, since somebody else can change its directory or files; `nil` if it would not be,
+    /// or if there is none.
     static func refusal(at path: String) -> String? {
         let directory = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return errno == ENOENT ? nil : "cannot be opened: \(lastError())" }
@@ -71,7 +72,8 @@ final class StoreDirectory {
         } catch { return error.what }
     }
 
-    /// Refuses a directory that somebody else can change, or that somebody else's link leads to: what it holds would be believed.
+    /// Refuses a directory that somebody else can change, or that somebody else's link leads to: what it holds would be
+    /// believed.
     ///
     /// Root is refused a directory of another user, and a new one in it, since files of root would keep that user out.
     private static func check(_ directory: Int32, at path: String, isNew: Bool) throws(LMDBError) {
@@ -135,8 +137,8 @@ final class StoreDirectory {
 
     // MARK: Files
 
-    /// Opens a file of the store; with `O_CREAT`, it is created if absent. A file that somebody else can change is refused, as are links,
-    /// and pipes and devices, for which this does not wait.
+    /// Opens a file of the store; with `O_CREAT`, it is created if absent. A file that somebody else can change is
+    /// refused, as are links, and pipes and devices, for which this does not wait.
     func open(_ name: String, _ flags: Int32) throws(LMDBError) -> Int32 {
         try Self.open(name, flags, in: descriptor, at: path)
     }

@@ -6,15 +6,15 @@ public import MediaToken
 /// A claim is `SET … NX PXAT …`: the server decides, in the order in which claims reach it, and forgets a key at a time
 /// that follows from the token itself. <doc:ReplayRedis> lists what the store promises through which fault.
 ///
-/// - A claim that was sent and whose answer was lost is not sent again. It may have been carried out, and asking again would
-///   then call the viewer's own first use "already used"; nor may it be called unused. It is
+/// - A claim that was sent and whose answer was lost is not sent again. It may have been carried out, and asking again
+///   would then call the viewer's own first use "already used"; nor may it be called unused. It is
 ///   `ReplayStoreError.unavailable`, and the token may count as used.
-/// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that claims did
-///   not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
+/// - A store without a past (new, flushed, restarted without `appendfsync always`, or taken over by a replica that
+///   claims did not wait for) is fenced: tokens issued before are `ReplayAnswer.predatesStore`.
 ///
-/// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of its
-/// own, one to each server and more while claims wait for replicas; for later calls the store keeps those of 64 calls. ``claim(_:at:)`` blocks for
-/// the configuration's timeout at most, and ``open(at:)`` for four times as long.
+/// It can be used from any number of threads at once. Each call that runs at the same time as others has connections of
+/// its own, one to each server and more while claims wait for replicas; for later calls the store keeps those of 64
+/// calls. ``claim(_:at:)`` blocks for the configuration's timeout at most, and ``open(at:)`` for four times as long.
 public final class RedisReplayStore: ReplayStore {
     /// The settings of the store's URL.
     public let configuration: RedisConfiguration
@@ -55,8 +55,8 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// Decides the claims of a group like ``claim(_:at:)``. The store has one more connection to each server for all such
-    /// calls, up to four where claims wait for replicas, and a thread that waits for the answers.
+    /// Decides the claims of a group like ``claim(_:at:)``. The store has one more connection to each server for all
+    /// such calls, up to four where claims wait for replicas, and a thread that waits for the answers.
     public func claimWithoutBlocking(
         _ group: [ReplayClaim], at now: Timestamp
     ) async -> [Result<ReplayAnswer, ReplayStoreError>] {

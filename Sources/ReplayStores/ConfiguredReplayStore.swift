@@ -31,7 +31,8 @@ public enum ConfiguredReplayStore: ReplayStore {
     ///
     /// - Parameters:
     ///   - location: where the store is.
-    ///   - makesNew: whether to create the store if it does not exist. A Redis store is created by its first claim anyway.
+    ///   - makesNew: whether to create the store if it does not exist. A Redis store is created by its first claim
+    ///     anyway.
     ///   - isService: whether the store serves viewers; a memory store then has a fence too.
     ///   - clockSkew: by how much the fence of a new store is placed later than `now`.
     ///   - now: the current time, from which a new store's fence is computed.
@@ -56,8 +57,8 @@ public enum ConfiguredReplayStore: ReplayStore {
         }
     }
 
-    /// Opens an existing store to look tokens up, without moving its fence or beginning it again. There is no looking into
-    /// the memory of another process.
+    /// Opens an existing store to look tokens up, without moving its fence or beginning it again. There is no looking
+    /// into the memory of another process.
     ///
     /// - Throws: `ReplayStoreError`.
     package init(lookingAt location: ReplayStoreLocation, now: Timestamp = .now) throws(ReplayStoreError) {

@@ -3,8 +3,8 @@ internal import EventLoops
 internal import MediaToken
 internal import ReplayLMDB
 
-/// Decides the claims of one event loop on an LMDB store. Another thread decides a group that has to wait, for a thread or for
-/// another process.
+/// Decides the claims of one event loop on an LMDB store. Another thread decides a group that has to wait, for a thread
+/// or for another process.
 final class LoopClaims {
     typealias Answers = [Result<ReplayAnswer, ReplayStoreError>]
 

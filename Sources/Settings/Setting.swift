@@ -10,8 +10,8 @@ package enum SettingSource: Sendable {
     case url
 }
 
-/// A setting. Its option, its reading, its messages, the effect of a reload, the example file, the JSON Schema and its row on a
-/// page are all made from this value.
+/// A setting. Its option, its reading, its messages, the effect of a reload, the example file, the JSON Schema and its
+/// row on a page are all made from this value.
 package struct Setting<Values>: Sendable {
     package typealias Read = @Sendable (inout SettingsObject, _ name: String, inout Values) -> Void
 
@@ -108,8 +108,8 @@ package struct Setting<Values>: Sendable {
         return outer
     }
 
-    /// The value that texts of a command line or a URL stand for, as a configuration file would have it. A text that is no number
-    /// stays a text, which the reading then refuses.
+    /// The value that texts of a command line or a URL stand for, as a configuration file would have it. A text that is
+    /// no number stays a text, which the reading then refuses.
     func value(of texts: [String], in source: SettingSource) -> JSONValue {
         let text = texts.first ?? ""
         switch form {

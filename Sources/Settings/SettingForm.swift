@@ -2,7 +2,8 @@ package import Basics
 
 /// The form of a setting's value in a configuration file.
 package enum SettingForm: Sendable {
-    /// A string. The pattern is a regular expression (ECMA 262), which the whole string must match; `nil` for any string.
+    /// A string. The pattern is a regular expression (ECMA 262), which the whole string must match; `nil` for any
+    /// string.
     case text(pattern: String? = nil)
     /// An array of strings, or one string. The pattern is for each of them.
     case texts(pattern: String? = nil, mayBeEmpty: Bool = false)

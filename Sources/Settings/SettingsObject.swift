@@ -4,8 +4,8 @@ package import Basics
 package struct SettingProblem: Sendable, CustomStringConvertible {
     /// The name of the setting, of one within an object that of the whole; empty for a problem of no single setting.
     package let setting: String
-    /// Where the setting stands: its path in the file, such as `routes[0].path`, or its option, such as `--route`; empty for a
-    /// problem of no single setting.
+    /// Where the setting stands: its path in the file, such as `routes[0].path`, or its option, such as `--route`;
+    /// empty for a problem of no single setting.
     package let place: String
     package let text: String
     /// Whether the place is one in a configuration file.

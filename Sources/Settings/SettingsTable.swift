@@ -1,7 +1,7 @@
 package import Basics
 
-/// Settings that are given together: the options of a command, the members of an object in a configuration file, or the query
-/// of a URL.
+/// Settings that are given together: the options of a command, the members of an object in a configuration file, or the
+/// query of a URL.
 package struct SettingsTable<Values>: Sendable {
     package let settings: [Setting<Values>]
 

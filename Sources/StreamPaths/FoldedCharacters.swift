@@ -1,10 +1,11 @@
-/// Tells how servers and stores that fold characters change those beyond ASCII: by Unicode's normalization forms, by case, by
-/// dropping accents, or by the best fit of a common Windows code page.
+/// Tells how servers and stores that fold characters change those beyond ASCII: by Unicode's normalization forms, by
+/// case, by dropping accents, or by the best fit of a common Windows code page.
 ///
-/// Folding turns `‥` (U+2025) into two dots, `／` (U+FF0F) into a slash, `¥` into a backslash, and drops a zero-width space. A name
-/// with such a character is rejected. All other letters, digits, punctuation and symbols are accepted. Transliteration, which
-/// turns `¿` into a question mark, is not folding; only the slashes and backslashes that it makes are rejected. A test folds
-/// every accepted character, and compares the lists below with public data (`Tests/StreamPaths/signs.py`).
+/// Folding turns `‥` (U+2025) into two dots, `／` (U+FF0F) into a slash, `¥` into a backslash, and drops a zero-width
+/// space. A name with such a character is rejected. All other letters, digits, punctuation and symbols are accepted.
+/// Transliteration, which turns `¿` into a question mark, is not folding; only the slashes and backslashes that it
+/// makes are rejected. A test folds every accepted character, and compares the lists below with public data
+/// (`Tests/StreamPaths/signs.py`).
 enum FoldedCharacters {
     /// Checks that the name is still a single name after folding, and not a step up to the parent folder.
     static func check(_ name: String) throws(PathNameError) {
@@ -39,7 +40,8 @@ enum FoldedCharacters {
         case mayVanish
         /// A character that joins emoji into one, or selects how one looks. Folding may drop it.
         case joinsEmoji
-        /// A character that folding turns into `.`, `/`, `\`, `%`, `;`, `?`, `#`, `:` or `*`, or into text with one of these.
+        /// A character that folding turns into `.`, `/`, `\`, `%`, `;`, `?`, `#`, `:` or `*`, or into text with one of
+        /// these.
         case becomesSign
         /// Any other character. How servers fold it is not known, or they drop it.
         case unknown

@@ -8,8 +8,8 @@ enum PathName {
 
     /// Decodes the name once.
     ///
-    /// - Throws: ``PathNameError`` if some program could read the name as several names, as a step up to the parent folder, or as
-    ///   an empty name.
+    /// - Throws: ``PathNameError`` if some program could read the name as several names, as a step up to the parent
+    ///   folder, or as an empty name.
     static func read(_ encoded: ArraySlice<UInt8>) throws(PathNameError) -> String {
         if isOrdinary(encoded) { return String(decoding: encoded, as: UTF8.self) }
         // Each byte may be escaped, which takes three bytes.
@@ -108,8 +108,8 @@ enum PathName {
     /// Whether a server may read the name, and those behind it, as any number of other names.
     static func maySpan(_ name: String) -> Bool { name.utf8.contains(where: spanning.contains) }
 
-    /// Whether a server may read the name as a stream's, with its kind in front. In Wowza's URLs an application comes before
-    /// it, and names in between are those of instances, which may share their files.
+    /// Whether a server may read the name as a stream's, with its kind in front. In Wowza's URLs an application comes
+    /// before it, and names in between are those of instances, which may share their files.
     static func hasPrefix(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
 
     /// Whether a server may drop the whole name: any name with a character beyond ASCII, a session (`(S(x))`), whose

@@ -1,4 +1,5 @@
-/// Why a text is not the path of a stream. The description names the byte or character, and not the path, which may hold a token.
+/// Why a text is not the path of a stream. The description names the byte or character, and not the path, which may
+/// hold a token.
 package enum StreamPathError: Error, Equatable, CustomStringConvertible {
     case empty
     case relative
@@ -59,7 +60,8 @@ package enum PathNameError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The character's code point and name, such as `U+2025 (TWO DOT LEADER)`, since a header field cannot have the character.
+    /// The character's code point and name, such as `U+2025 (TWO DOT LEADER)`, since a header field cannot have the
+    /// character.
     private static func shown(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         let code = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

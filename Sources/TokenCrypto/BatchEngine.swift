@@ -13,14 +13,14 @@ package enum BatchEngine {
     /// One line for the operator that says how groups of signatures are verified.
     package static let description = choice.description
 
-    /// Whether the operator probably wants another engine than this one: the name is unknown, the engine that was asked for is
-    /// not available or failed its test, or it is the slow one.
+    /// Whether the operator probably wants another engine than this one: the name is unknown, the engine that was asked
+    /// for is not available or failed its test, or it is the slow one.
     package static let isDoubtful = choice.isDoubtful
 
     private static let choice = choose(asked: getenv(variable).map { String(cString: $0) }, test: KnownSignatures.agree)
 
-    /// Chooses the processor's instructions, unless the operator asks for something else or the processor lacks them. Nothing
-    /// is chosen that fails its test, or whose name is unknown: libcrypto always remains.
+    /// Chooses the processor's instructions, unless the operator asks for something else or the processor lacks them.
+    /// Nothing is chosen that fails its test, or whose name is unknown: libcrypto always remains.
     static func choose(
         asked name: String?, test: (BatchVerifier.Engine) -> Bool
     ) -> (engine: BatchVerifier.Engine?, description: String, isDoubtful: Bool) {
@@ -53,8 +53,8 @@ package enum BatchEngine {
 /// They need no private key: the modulus is a prime that is public (RFC 2409 and RFC 3526), so anyone can compute the
 /// exponent that signs.
 enum KnownSignatures {
-    /// Whether an engine calls known signatures of each supported size valid, and does not in the lane whose signature has a
-    /// bit changed.
+    /// Whether an engine calls known signatures of each supported size valid, and does not in the lane whose signature
+    /// has a bit changed.
     static func agree(with engine: BatchVerifier.Engine) -> Bool {
         [1024, 2048, 3072, 4096].allSatisfy { bits in
             guard let modulus = prime(bits: bits), let verifier = BatchVerifier(modulus: modulus, engine: engine) else {

@@ -3,8 +3,8 @@ internal import COpenSSL
 
 /// Verifies up to eight signatures of one key at once.
 ///
-/// It calls a signature valid, or leaves it to ``GeneralVerifier``; it never calls one invalid. `arithmetic.h` proves that what
-/// it calls valid is valid. It serves keys with an exponent of 65537 and 1024, 2048, 3072 or 4096 bits.
+/// It calls a signature valid, or leaves it to ``GeneralVerifier``; it never calls one invalid. `arithmetic.h` proves
+/// that what it calls valid is valid. It serves keys with an exponent of 65537 and 1024, 2048, 3072 or 4096 bits.
 ///
 /// It is not thread-safe: it serves one caller at a time.
 package final class BatchVerifier {
@@ -26,7 +26,8 @@ package final class BatchVerifier {
 
     /// The largest number of signatures that are verified at once.
     package static let lanes = Int(BATCH_RSA_LANES)
-    /// The smallest group that is verified at once. On the machine of the figures, two RSA-2048 signatures are faster so.
+    /// The smallest group that is verified at once. On the machine of the figures, two RSA-2048 signatures are faster
+    /// so.
     package static let leastCount = 2
 
     /// A signature, and the digest that it should be over.
@@ -68,15 +69,16 @@ package final class BatchVerifier {
 
     /// Verifies up to ``lanes`` signatures.
     ///
-    /// - Returns: for each signature, in order, whether it is valid; `false` means that it is for ``GeneralVerifier`` to decide.
+    /// - Returns: for each signature, in order, whether it is valid; `false` means that it is for ``GeneralVerifier``
+    ///   to decide.
     package func verify(_ group: ArraySlice<Question>) -> [Bool] {
         for (lane, question) in group.enumerated() { put(question.signature, over: question.digest, in: lane) }
         let valid = verify()
         return (0..<group.count).map { $0 < Self.lanes && valid >> UInt32($0) & 1 == 1 }
     }
 
-    /// Puts a signature and the digest that it should be over into a lane. The lane is empty then unless the signature is as long
-    /// as the modulus and, as a number, below it.
+    /// Puts a signature and the digest that it should be over into a lane. The lane is empty then unless the signature
+    /// is as long as the modulus and, as a number, below it.
     func put(_ signature: [UInt8], over digest: SHA256Digest, in lane: Int) {
         digest.withUnsafeBytes { digest in
             batch_rsa_put(

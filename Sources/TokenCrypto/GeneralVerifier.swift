@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 with libcrypto's general interface, as `openssl speed` does. It decides
-/// whatever ``BatchVerifier`` does not call valid, and tests and load tests compare other ways with it.
+/// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 with libcrypto's general interface, as `openssl speed` does. It
+/// decides whatever ``BatchVerifier`` does not call valid, and tests and load tests compare other ways with it.
 ///
 /// It is not thread-safe: it serves one caller at a time.
 package final class GeneralVerifier {

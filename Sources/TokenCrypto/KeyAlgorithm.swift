@@ -2,8 +2,8 @@ internal import COpenSSL
 
 /// Finds the algorithm of a key in its DER, as libcrypto's number, without decoding the key.
 ///
-/// libcrypto computes while it decodes: the public half of a private key of DSA, or a point of a curve that the file itself describes. The
-/// file would choose how long that takes.
+/// libcrypto computes while it decodes: the public half of a private key of DSA, or a point of a curve that the file
+/// itself describes. The file would choose how long that takes.
 enum KeyAlgorithm {
     /// The algorithm of a `SubjectPublicKeyInfo` (RFC 5280); `nil` for anything else.
     static func ofPublicKey(_ der: ArraySlice<UInt8>) -> Int32? {
@@ -25,8 +25,8 @@ enum KeyAlgorithm {
         return ofPublicKey(publicKey) == EVP_PKEY_EC && identifier.dropFirst().first?.tag != V_ASN1_OBJECT
     }
 
-    /// The algorithm of an unencrypted private key: of PKCS#8 (RFC 5208), or of the forms that algorithms have of their own, which differ in
-    /// the types of their parts; `nil` for anything else.
+    /// The algorithm of an unencrypted private key: of PKCS#8 (RFC 5208), or of the forms that algorithms have of their
+    /// own, which differ in the types of their parts; `nil` for anything else.
     static func ofPrivateKey(_ der: ArraySlice<UInt8>) -> Int32? {
         let parts = parts(of: der)
         let tags = parts.map(\.tag)
@@ -63,8 +63,8 @@ enum KeyAlgorithm {
         return parts
     }
 
-    /// The tag, with its class, and the content of the element at the front of `bytes`; `nil` if it is damaged, or does not say how long it is
-    /// (BER).
+    /// The tag, with its class, and the content of the element at the front of `bytes`; `nil` if it is damaged, or does
+    /// not say how long it is (BER).
     private static func content(of bytes: ArraySlice<UInt8>) -> Element? {
         bytes.withUnsafeBufferPointer { buffer in
             var (cursor, length, tag, tagClass) = (buffer.baseAddress, 0, Int32(0), Int32(0))

@@ -2,14 +2,14 @@ internal import COpenSSL
 
 /// What it takes to derive a key from a password. The file that the key protects chooses that.
 enum KeyDerivation {
-    /// The most rounds of hashing that one file may require. OpenSSL writes 2048, Java 10,000 to 100,000, and the slowest digest takes two
-    /// seconds for these.
+    /// The most rounds of hashing that one file may require. OpenSSL writes 2048, Java 10,000 to 100,000, and the
+    /// slowest digest takes two seconds for these.
     static let mostRounds = 5_000_000.0
 
     /// The rounds that `algorithm` requires; 0 if its parameters are none that libcrypto derives a key from.
     ///
-    /// The parameters are read as libcrypto reads them. No two kinds of them have the same form, except those of PBE, which are the
-    /// beginning of those of PBKDF2. A round of scrypt takes as long as one of PBKDF2.
+    /// The parameters are read as libcrypto reads them. No two kinds of them have the same form, except those of PBE,
+    /// which are the beginning of those of PBKDF2. A round of scrypt takes as long as one of PBKDF2.
     static func rounds(of algorithm: UnsafePointer<X509_ALGOR>) -> Double {
         // The parameters of PBES2 and PBMAC1.
         read(algorithm, PBE2PARAM_it()) { (scheme: PBE2PARAM) in rounds(ofFunction: scheme.keyfunc) }

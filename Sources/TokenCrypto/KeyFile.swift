@@ -52,7 +52,8 @@ package struct KeyFile: Sendable {
             }
         }
 
-        /// Notices a DER private key by its form, and finds only whether its public key would be unusable; `nil` for anything else.
+        /// Notices a DER private key by its form, and finds only whether its public key would be unusable; `nil` for
+        /// anything else.
         static func privateKey(der: [UInt8]) -> [Found]? {
             KeyAlgorithm.ofPrivateKey(der[...]).map { $0 == EVP_PKEY_RSA ? [] : [.entry(.unusable(.notRSA($0)))] }
         }
@@ -69,8 +70,8 @@ package struct KeyFile: Sendable {
     /// Whether the file also holds a private key. It is neither read nor needed, and should not be there.
     package let holdsPrivateKey: Bool
 
-    /// The command that takes the public keys out of this file, which has a private key, as a shell reads it; `nil` if they would be
-    /// unusable.
+    /// The command that takes the public keys out of this file, which has a private key, as a shell reads it; `nil` if
+    /// they would be unusable.
     package func commandForPublicKeys(in path: String) -> String? {
         let path = "\"\(printable(path, limit: 300))\""
         if entries.contains(where: { if case .unusable = $0 { false } else { true } }) {

@@ -2,8 +2,8 @@ internal import Basics
 
 /// Reads PEM text (RFC 7468) with any number of public keys and certificates.
 ///
-/// Text between blocks is ignored. Within a block, white space and the escapes that a JSON string or a shell's quotes leave there are ignored
-/// too, such as `\n` for a line break; anything else that is not Base64 is an error.
+/// Text between blocks is ignored. Within a block, white space and the escapes that a JSON string or a shell's quotes
+/// leave there are ignored too, such as `\n` for a line break; anything else that is not Base64 is an error.
 enum PEMFile {
     /// Reads the keys and certificates of a text.
     ///
@@ -33,7 +33,8 @@ enum PEMFile {
         return try KeyFile(format: .pem, found, holdsPrivateKey: holdsPrivateKey, withIssuers: withIssuers)
     }
 
-    /// The bytes of a text that is Base64 and nothing else, as a file is whose first and last line are missing; `nil` for any other text.
+    /// The bytes of a text that is Base64 and nothing else, as a file is whose first and last line are missing; `nil`
+    /// for any other text.
     static func bareBase64(_ text: [UInt8]) -> [UInt8]? {
         let digits = digits(of: text[...])
         return digits.isEmpty ? nil : try? Base64.decode(digits[...], alphabet: .standard, padding: .optional)

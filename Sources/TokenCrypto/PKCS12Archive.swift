@@ -35,8 +35,8 @@ final class PKCS12Archive {
 
     /// Reads every certificate, and neither private keys nor what else there is.
     ///
-    /// An archive without an integrity digest (MAC) is read as well, since a bare certificate has none either. Java 18 and newer write the
-    /// certificates that they trust so, without a password.
+    /// An archive without an integrity digest (MAC) is read as well, since a bare certificate has none either. Java 18
+    /// and newer write the certificates that they trust so, without a password.
     func open(password: String?, withIssuers: Bool) throws(KeyFileError) -> KeyFile {
         guard let safes = PKCS12_unpack_authsafes(pointer) else {
             throw .malformed("a PKCS#12 that libcrypto cannot read (\(CryptoError.drainQueue()))")

@@ -10,7 +10,8 @@ final class ParsedCertificate {
 
     /// Reads one DER certificate; `nil` for anything else.
     ///
-    /// - Throws: ``KeyFileError/notRSA(found:)`` if the certificate describes the curve of its key, which would take long to decode.
+    /// - Throws: ``KeyFileError/notRSA(found:)`` if the certificate describes the curve of its key, which would take
+    ///   long to decode.
     convenience init?(ifDER bytes: [UInt8]) throws(KeyFileError) {
         guard let key = KeyAlgorithm.publicKey(ofCertificate: bytes[...]) else { return nil }
         guard !KeyAlgorithm.describesCurve(key) else { throw .notRSA(EVP_PKEY_EC) }
@@ -40,7 +41,8 @@ final class ParsedCertificate {
     /// How many signatures of the certificates of one file are verified. No real file needs as many.
     private static let mostVerifications = 100
 
-    /// The certificates whose key has signed another one. A certificate that was issued again for the same key has signed no other.
+    /// The certificates whose key has signed another one. A certificate that was issued again for the same key has
+    /// signed no other.
     static func issuers(among certificates: [ParsedCertificate]) throws(KeyFileError) -> Set<ObjectIdentifier> {
         let named = Dictionary(grouping: certificates) { X509_subject_name_hash($0.pointer) }
         let candidates = certificates.map { named[X509_issuer_name_hash($0.pointer)] ?? [] }

@@ -1,8 +1,8 @@
 internal import Basics
 internal import COpenSSL
 
-/// A key that signs grants and test tokens: RSA, or ECDSA on the curve P-256. Its public key alone verifies what it signs.
-/// Verification of tokens never needs a private key.
+/// A key that signs grants and test tokens: RSA, or ECDSA on the curve P-256. Its public key alone verifies what it
+/// signs. Verification of tokens never needs a private key.
 package final class SignatureKey: Sendable {
     /// What a key signs with.
     package enum Scheme: Sendable {

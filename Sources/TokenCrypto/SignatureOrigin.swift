@@ -1,8 +1,8 @@
 internal import COpenSSL
 
 extension RSAPublicKey {
-    /// Whether the key's owner made `signature`, over whatever text: whether it decrypts to the encoding of some SHA-256 digest
-    /// (RFC 8017, 9.2).
+    /// Whether the key's owner made `signature`, over whatever text: whether it decrypts to the encoding of some
+    /// SHA-256 digest (RFC 8017, 9.2).
     ///
     /// It is for a person who asks why a signature is not valid, and says nothing about the text that came with it. No
     /// verification calls it.

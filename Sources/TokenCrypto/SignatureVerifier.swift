@@ -2,9 +2,10 @@ internal import COpenSSL
 
 /// Verifies RSASSA-PKCS1-v1_5 signatures over SHA-256 (RFC 8017, 8.2.2) with one key.
 ///
-/// libcrypto does the arithmetic of a signature that comes alone. Objects that its general interface creates for each signature (a dozen objects, the
-/// Montgomery parameters, tables for long exponents) are created once here. As the RFC specifies, the message that the
-/// signature encodes is not parsed: the only valid encoded message is built, and the two are compared as a whole.
+/// libcrypto does the arithmetic of a signature that comes alone. Objects that its general interface creates for each
+/// signature (a dozen objects, the Montgomery parameters, tables for long exponents) are created once here. As the RFC
+/// specifies, the message that the signature encodes is not parsed: the only valid encoded message is built, and the
+/// two are compared as a whole.
 ///
 /// It is not thread-safe: it serves one caller at a time.
 package final class SignatureVerifier {
@@ -24,8 +25,8 @@ package final class SignatureVerifier {
     /// The encoded message of a valid signature, with zeros in place of the digest at its end.
     private let encodedMessage: BigNumber
 
-    /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group comes, since
-    ///   the test that a process makes of its engine takes some ten milliseconds.
+    /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group
+    ///   comes, since the test that a process makes of its engine takes some ten milliseconds.
     /// - Throws: ``CryptoError`` if the key's exponent is 1, even or above 64 bits, or its modulus is even or too
     ///   short.
     package init(
@@ -50,8 +51,8 @@ package final class SignatureVerifier {
 
     /// Whether `signature` is this key's signature over `digest`; `false` also if libcrypto fails.
     ///
-    /// - Parameter byGeneralInterface: whether ``GeneralVerifier`` decides, and not ``ModularMultiplier``; meant for a signature
-    ///   that an engine has not called valid.
+    /// - Parameter byGeneralInterface: whether ``GeneralVerifier`` decides, and not ``ModularMultiplier``; meant for a
+    ///   signature that an engine has not called valid.
     package func isValid(_ signature: [UInt8], over digest: SHA256Digest, byGeneralInterface: Bool = false) -> Bool {
         guard signature.count == key.signatureLength else { return false }
         return byGeneralInterface ? general.isValid(signature, over: digest) : isPlainlyValid(signature, over: digest)

@@ -1,7 +1,7 @@
 /// The first difference of two documents in canonical form: where it is, and what each document has there.
 ///
-/// It is found in the bytes of ``CanonicalXML/form(of:)``, which have no entities, comments or CDATA. The work grows with the
-/// number of elements, of which the strict reader allows few.
+/// It is found in the bytes of ``CanonicalXML/form(of:)``, which have no entities, comments or CDATA. The work grows
+/// with the number of elements, of which the strict reader allows few.
 package struct CanonicalDifference: Equatable, Sendable {
     /// What differs at the path.
     package enum Kind: Equatable, Sendable {
@@ -15,7 +15,8 @@ package struct CanonicalDifference: Equatable, Sendable {
         case extra
     }
 
-    /// The path, such as `/rss/channel/item[2]/media:rating/@scheme`. An element has a number if it has siblings of its name.
+    /// The path, such as `/rss/channel/item[2]/media:rating/@scheme`. An element has a number if it has siblings of its
+    /// name.
     package private(set) var path: String
     package let kind: Kind
 

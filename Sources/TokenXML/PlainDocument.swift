@@ -3,8 +3,9 @@ internal import Glibc
 /// Reads the documents that nearly all tokens are, without libxml2: elements with plain names, ASCII text and CDATA
 /// sections.
 ///
-/// It only ever recognises a subset of what ``StrictXMLReader`` accepts, with the same elements. Whatever else a document has (an attribute, a prefix, an entity, a
-/// comment, a character beyond ASCII, a mistake), libxml2 decides about it.
+/// It only ever recognises a subset of what ``StrictXMLReader`` accepts, with the same elements. Whatever else a
+/// document has (an attribute, a prefix, an entity, a comment, a character beyond ASCII, a mistake), libxml2 decides
+/// about it.
 struct PlainDocument {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let start: UnsafePointer<UInt8>
@@ -27,7 +28,8 @@ struct PlainDocument {
     /// The document's elements, the root first; `nil` if it is not plain.
     static func read(_ bytes: ArraySlice<UInt8>) -> XMLElements? {
         let list: [XMLElement]? = bytes.withUnsafeBufferPointer {
-            // A CDATA section that looks like a long tag is refused when libxml2 reads a document, so it is refused here.
+            // A CDATA section that looks like a long tag is refused when libxml2 reads a document, so it is refused
+            // here.
             guard $0.count <= byteLimit, DocumentBytes.areTagsShort($0),
                 var document = PlainDocument($0, from: bytes.startIndex)
             else {
@@ -134,7 +136,8 @@ struct PlainDocument {
         return nil
     }
 
-    /// Whether the bytes up to `end` are characters of XML 1.0, 2.2, in ASCII, and none of them means something else there.
+    /// Whether the bytes up to `end` are characters of XML 1.0, 2.2, in ASCII, and none of them means something else
+    /// there.
     private func isPlain(upTo end: Int, isSection: Bool) -> Bool {
         let count = end - position
         if !isSection {
@@ -151,7 +154,8 @@ struct PlainDocument {
         return next == end
     }
 
-    /// Whether each of eight bytes is from 0x20 to 0x7E. A byte that is not sets the highest bit of its own sum or difference.
+    /// Whether each of eight bytes is from 0x20 to 0x7E. A byte that is not sets the highest bit of its own sum or
+    /// difference.
     private static func arePrintable(_ word: UInt64) -> Bool {
         let (ones, highest): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         return (word | (word &+ ones) | (word &- (ones << 5))) & highest == 0

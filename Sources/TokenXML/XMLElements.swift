@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The elements of a strictly read document in document order, the root first. There is always a root.
 ///
-/// Names and texts are ranges of one block of bytes, so that reading a document allocates no object for each of them. This is a
-/// class, so that handing a document on costs one reference.
+/// Names and texts are ranges of one block of bytes, so that reading a document allocates no object for each of them.
+/// This is a class, so that handing a document on costs one reference.
 package final class XMLElements: Sendable {
     package let list: [XMLElement]
     /// The names and texts: the document itself if it is plain, and else what libxml2 has made of it.
@@ -68,8 +68,8 @@ package struct XMLElement: Sendable {
     var text: Range<Int>
     /// The depth of the element: 0 for the root, 1 for its children.
     package let depth: Int
-    /// The number, from 1, of what the start tag has beside a plain name; 0 if nothing. An element of a token has none, and its
-    /// memory is copied for each token.
+    /// The number, from 1, of what the start tag has beside a plain name; 0 if nothing. An element of a token has none,
+    /// and its memory is copied for each token.
     let decoration: Int32
     package var isDecorated: Bool { decoration != 0 }
     package internal(set) var hasChildren = false

@@ -182,7 +182,8 @@ import Testing
         return unread
     }
 
-    /// Without one budget, the first of these takes time that grows with the square of its length, and the second never ends.
+    /// Without one budget, the first of these takes time that grows with the square of its length, and the second never
+    /// ends.
     @Test(
         "a small capture that would cost without end ends, and says what was left out",
         arguments: [

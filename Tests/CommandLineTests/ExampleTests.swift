@@ -85,8 +85,8 @@ private struct Examples {
         }
     }
 
-    /// Starts a service. An example in the background waits for it by itself, if it has to. For one that a user would have in the
-    /// foreground, this waits until it answers and stops it; its status is the example's.
+    /// Starts a service. An example in the background waits for it by itself, if it has to. For one that a user would
+    /// have in the foreground, this waits until it answers and stops it; its status is the example's.
     private static func started(_ command: String, _ health: String) -> String {
         guard !command.hasSuffix("&") else { return command + "\ngates=\"$gates $!\"" }
         let ask = "curl --silent --output /dev/null --noproxy '*' \(health)"

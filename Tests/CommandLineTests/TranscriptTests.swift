@@ -221,7 +221,8 @@ struct TranscriptTests {
                     parts.append(Self.frame(part, isRequest ? sent : came, fromClient: isRequest))
                     if isRequest { sent &+= UInt32(part.count) } else { came &+= UInt32(part.count) }
                 }
-                // The first one must be known by its place; the others come in any order, one twice, and one with a part that is known.
+                // The first one must be known by its place; the others come in any order, one twice, and one with a
+                // part that is known.
                 frames += [parts[0]] + parts.dropFirst().reversed() + [parts[0]]
                 let place = (isRequest ? sent : came) &- UInt32(bytes.count)
                 frames.append(Self.frame(Array(bytes.prefix(250)), place, fromClient: isRequest))

@@ -164,8 +164,8 @@ extension EndToEnd {
             #expect(try ask(question + "X-Media-Token: \(token)\r\n\r\n").status == 200)
         }
 
-        /// To `String`, a run of accents is one character: to compare it, or to bring it into a normal form, takes time that
-        /// grows with its square.
+        /// To `String`, a run of accents is one character: to compare it, or to bring it into a normal form, takes time
+        /// that grows with its square.
         @Test("a run of accents is dear nowhere")
         func accents() throws {
             let accents = String(repeating: "\u{0301}\u{0316}", count: 6000)

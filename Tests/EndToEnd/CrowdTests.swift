@@ -7,7 +7,8 @@ extension EndToEnd {
     struct CrowdTests {
         private let place = GateDestination()
 
-        /// Milliseconds that the slowest of a hundred verifications takes, of a thousand by one client, one after the other.
+        /// Milliseconds that the slowest of a hundred verifications takes, of a thousand by one client, one after the
+        /// other.
         private func latency(of gate: GateProcess) throws -> Double {
             let connection = try RawConnection(port: gate.port)
             let request = GateProcess.verification(try place.tokens(1)[0])
@@ -59,8 +60,8 @@ extension EndToEnd {
             idle.end(SIGKILL)
         }
 
-        /// Opens connections and keeps them. Not the tests' own process: Foundation's `Process.run()` copies from beyond its memory
-        /// where a process has thousands of descriptors.
+        /// Opens connections and keeps them. Not the tests' own process: Foundation's `Process.run()` copies from
+        /// beyond its memory where a process has thousands of descriptors.
         private static let idleConnections = """
             import resource, signal, socket, sys
             most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -5,8 +5,8 @@ import Testing
 import TokenIssuer
 
 extension EndToEnd {
-    /// The gate's clock is Debian's `faketime`, a library that is loaded before the C library. So it cannot be under a sanitizer,
-    /// which has to be the first.
+    /// The gate's clock is Debian's `faketime`, a library that is loaded before the C library. So it cannot be under a
+    /// sanitizer, which has to be the first.
     @Suite("Gates whose clock steps", .enabled(if: !Program.isSanitized))
     struct GateClockTests {
         private let place: GateDestination
@@ -39,8 +39,8 @@ extension EndToEnd {
             let library = try Program("sh").succeed(["-c", "printf %s /usr/lib/*/faketime/libfaketimeMT.so.1"])
             // A minute late, so that the fence is out of the way.
             try step(to: -60)
-            // The library sets a variable where it is loaded first, which moves the environment; Swift would not find its arguments
-            // there, so a second `env` comes in between.
+            // The library sets a variable where it is loaded first, which moves the environment; Swift would not find
+            // its arguments there, so a second `env` comes in between.
             let gate = try GateProcess(
                 in: place, replays: kind == "memory" ? kind : "lmdb:\(place.directory.path)/replays",
                 GateDestination.strict,
@@ -58,7 +58,8 @@ extension EndToEnd {
                 for token in early { #expect(verify(token, connection) != 200) }
             }
             try step(to: hours)
-            // Enough to meet a good part of the shards of a store in memory, which drop what they hold when they are asked.
+            // Enough to meet a good part of the shards of a store in memory, which drop what they hold when they are
+            // asked.
             let late = try (0..<200).map { try token(issued: hours - 1, "late \($0)") }
             for token in early { #expect(verify(token, connection) == 401) }
             for token in late { #expect(verify(token, connection) == 200) }

@@ -47,7 +47,8 @@ final class GateProcess {
         daemon.signal(number, afterMilliseconds: milliseconds)
     }
 
-    /// Once it has logged so many accepted tokens, sends the signals, from a thread of its own and with a pause between them.
+    /// Once it has logged so many accepted tokens, sends the signals, from a thread of its own and with a pause between
+    /// them.
     func signal(_ numbers: Int32..., afterAccepting count: Int, pauseMilliseconds pause: UInt32 = 0) {
         let (log, identifier) = (daemon.log, daemon.identifier)
         Thread.detachNewThread {
@@ -127,8 +128,8 @@ struct GateDestination {
         } catch { preconditionFailure("\(error)") }
     }
 
-    /// Distinct tokens, issued in the next second, which has begun when this returns. So after the beginning of a store that
-    /// was there before, if no skew is allowed: gates are to be started with ``strict``, and first.
+    /// Distinct tokens, issued in the next second, which has begun when this returns. So after the beginning of a store
+    /// that was there before, if no skew is allowed: gates are to be started with ``strict``, and first.
     func tokens(_ count: Int) throws -> [String] {
         let issued = Timestamp(milliseconds: (Timestamp.now.milliseconds / 1000 + 1) * 1000)
         let tokens = try (0..<count).map { number in

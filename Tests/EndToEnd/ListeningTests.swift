@@ -333,7 +333,8 @@ extension EndToEnd {
             try GateDestination.makeCertificate(folder + "/gate")
             let ports = try FreePort.take(2)
             let log = folder + "/activated.log"
-            // It starts the program when somebody connects, and closes what it inherits: Foundation would take that for its end.
+            // It starts the program when somebody connects, and closes what it inherits: Foundation would take that for
+            // its end.
             let daemon = try Daemon(
                 "timeout",
                 [

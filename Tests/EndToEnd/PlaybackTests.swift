@@ -117,7 +117,8 @@ extension EndToEnd.ProxyTests {
         let gate = try GateProcess(in: place, try place.exchange(grant: brief))
         try start("nginx", gate: gate.port)
         let page = "https://127.0.0.1:\(ports[1])/live/index.m3u8"
-        // On a machine that stands still for as long as the window, a player loses its grant, and the play tells nothing.
+        // On a machine that stands still for as long as the window, a player loses its grant, and the play tells
+        // nothing.
         var play = try playRenewed(page, at: gate)
         for _ in 0..<10 where play.longestPause > .seconds(2) { play = try playRenewed(page, at: gate) }
         #expect(["401", "403"].contains(play.end), "\(play)")

@@ -31,8 +31,8 @@ extension EndToEnd {
         /// Proxies and servers of a test, which end with it.
         private final class Servers {
             var running: [Daemon] = []
-            /// nginx with its workers, which SIGKILL would leave behind. Of the others none takes SIGTERM here: a test's threads
-            /// block signals, and their children inherit that.
+            /// nginx with its workers, which SIGKILL would leave behind. Of the others none takes SIGTERM here: a
+            /// test's threads block signals, and their children inherit that.
             var nginx: Daemon?
 
             deinit { nginx?.end() }

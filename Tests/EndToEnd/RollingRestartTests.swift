@@ -20,7 +20,8 @@ extension EndToEnd {
         /// Starts a gate from a new copy of the program.
         private func start(_ gate: Int, release: Int) throws -> GateProcess {
             let program = place.directory.path + "/media-token-\(gate)-\(release)"
-            // Another process writes the copy: a program that this one starts meanwhile would keep it open, and so busy.
+            // Another process writes the copy: a program that this one starts meanwhile would keep it open, and so
+            // busy.
             try Program("cp").succeed([Program.mediaToken.executable, program])
             return try GateProcess(
                 in: place, replays: "lmdb:\(place.directory.path)/replays", ["--skew", "1", "--log-every", "1"],

@@ -4,7 +4,8 @@ import Testing
 import TokenCrypto
 
 extension EndToEnd {
-    /// The configuration file as a stranger meets it: one with many faults, the example with every setting, and the schema.
+    /// The configuration file as a stranger meets it: one with many faults, the example with every setting, and the
+    /// schema.
     @Suite("Settings")
     struct SettingsTests {
         private let place = GateDestination()
@@ -28,7 +29,8 @@ extension EndToEnd {
             (#""mvpd": {"MML": []}"#, "mvpd.MML: is an empty list"),
             (#""keys": ["kees"]"#, ":8:1: keys: kees: cannot be opened: No such file or directory"),
         ]
-        /// Routes with faults, and the beginnings of the lines that `--check` prints for them. The first has two faults.
+        /// Routes with faults, and the beginnings of the lines that `--check` prints for them. The first has two
+        /// faults.
         private static let faultyRoutes = [
             (
                 #"{"path": "live", "requestor": "MML"}"#,

@@ -5,8 +5,8 @@ import Testing
 /// Instructions are counted by valgrind, so that the machine's speed and its load make no difference.
 @Suite("What a path costs", .enabled(if: !Program.isSanitized))
 struct PathCostTests {
-    /// Instructions for a gate's answer about `target`: the difference of two runs, each of which starts the program. Seeds of
-    /// hash tables are the same in both.
+    /// Instructions for a gate's answer about `target`: the difference of two runs, each of which starts the program.
+    /// Seeds of hash tables are the same in both.
     private static func instructions(about target: String, routes: Int) throws -> Int {
         let totals = try [2, 6].map { questions in
             let outcome = try Program.beside("gate-workload").underValgrind(
@@ -18,7 +18,8 @@ struct PathCostTests {
         return (totals[1] - totals[0]) / 4
     }
 
-    /// Names of more bytes than a name may have, and as many names as a path may have, all of what is expensive to compare as text.
+    /// Names of more bytes than a name may have, and as many names as a path may have, all of what is expensive to
+    /// compare as text.
     private static let names = [
         String(repeating: "%CC%81%CC%96", count: 660), "a" + String(repeating: "%CC%81%CC%96", count: 660),
         Array(repeating: "a" + String(repeating: "%CC%81%CC%96", count: 31), count: 21).joined(separator: "/"),

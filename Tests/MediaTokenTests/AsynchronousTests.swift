@@ -7,8 +7,8 @@ import TokenIssuer
 
 @Suite("Asynchronous verification")
 struct AsynchronousTests {
-    /// Notes how many of its calls have begun, and how many of them run on a task, whose thread others wait for. Each call may be
-    /// held until the test lets it go on.
+    /// Notes how many of its calls have begun, and how many of them run on a task, whose thread others wait for. Each
+    /// call may be held until the test lets it go on.
     private final class WatchedStore: ReplayStore {
         private let store = MemoryReplayStore.unfenced()
         private let calls = Guarded((begun: 0, onTasks: 0))

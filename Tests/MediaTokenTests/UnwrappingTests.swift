@@ -19,7 +19,8 @@ struct UnwrappingTests {
         wrapping.wrap(clear, Mint.recipe())
     }
 
-    /// Beside those of `documents.json`, those that a token issuer writes, and those of encoders that leave out what they should escape.
+    /// Beside those of `documents.json`, those that a token issuer writes, and those of encoders that leave out what
+    /// they should escape.
     private static let forms: [(name: String, text: String)] = {
         let percent = wrapped(.percent)
         let escapedByAnApp = clear.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? ""

@@ -70,12 +70,14 @@ extension ReplayStoreTests {
             }
         }
 
-        /// Claims that each test makes: numbers, and when their tokens were issued. They expire in three minutes of expiry.
+        /// Claims that each test makes: numbers, and when their tokens were issued. They expire in three minutes of
+        /// expiry.
         private static let used: [(numbers: Range<UInt64>, issued: Int64)] = [
             (0..<10, -60), (10..<20, 0), (20..<30, -60), (30..<40, 0), (40..<50, 60),
         ]
 
-        /// A store with all claims of ``used``. A copy of it, and a link to its record, are made when two minutes have come.
+        /// A store with all claims of ``used``. A copy of it, and a link to its record, are made when two minutes have
+        /// come.
         private func fill() throws -> LMDBReplayStore {
             let (begun, other) = (
                 try open(),
@@ -97,7 +99,8 @@ extension ReplayStoreTests {
             return store
         }
 
-        /// Nothing that was used is first again, for whichever user asks first, and what is issued after the fence is first once.
+        /// Nothing that was used is first again, for whichever user asks first, and what is issued after the fence is
+        /// first once.
         private func expectNoSecondUse(_ users: [User], _ comment: Comment) throws {
             for used in Self.used {
                 #expect(try firsts(users, used.numbers, issued: used.issued, at: 70) == 0, comment)

@@ -218,7 +218,8 @@ extension ReplayStoreTests {
             try store.close()
         }
 
-        /// Damages the log's record of a token, wherever the file has a copy of it, or repairs what this function damaged.
+        /// Damages the log's record of a token, wherever the file has a copy of it, or repairs what this function
+        /// damaged.
         private func toggleDamage(of claim: ReplayClaim) throws {
             let log = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/log"))
             var bytes = try #require(try log.read(upToCount: 4 << 20))

@@ -203,8 +203,8 @@ extension ReplayStoreTests {
             #expect(wait == 0 ? failover.fenced > 0 : failover.fenced == 0)
         }
 
-        /// Claims as fast as it goes while a primary is killed, until its replica has taken over; then claims everything that
-        /// was accepted once more.
+        /// Claims as fast as it goes while a primary is killed, until its replica has taken over; then claims
+        /// everything that was accepted once more.
         private func loseAPrimary(of cluster: RedisCluster, wait: Int, isBehind: Bool) throws -> Failover {
             let url = "\(cluster.url)&prefix=\(UUID().uuidString)&wait=\(wait)"
             let store = try clock.open(url, timeoutMilliseconds: 2000)
@@ -257,8 +257,8 @@ extension ReplayStoreTests {
             }
         }
 
-        /// Leaves a replica behind as a slow network does: what its primary writes next fills the sockets between them, and all
-        /// after that waits in the primary.
+        /// Leaves a replica behind as a slow network does: what its primary writes next fills the sockets between them,
+        /// and all after that waits in the primary.
         private func holdUp(_ replica: RedisServer, of primary: RedisServer) throws {
             replica.signal(SIGSTOP)
             let filling = Data(repeating: 0x78, count: 32_000_000)

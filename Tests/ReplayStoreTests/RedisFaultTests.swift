@@ -176,7 +176,8 @@ extension ReplayStoreTests {
             let patient = try clock.open(server.url)
             let group = (0..<5000 as Range<UInt64>).map { clock.claim($0) }
             #expect(patient.claim(group, at: clock.now).allSatisfy { (try? $0.get()) == .first })
-            // Behind the other one, which has made the marker: a write may wait for a busy disk longer than this one does.
+            // Behind the other one, which has made the marker: a write may wait for a busy disk longer than this one
+            // does.
             let store = try clock.open(server.url, timeoutMilliseconds: Self.deadline)
             try server.cli("bgrewriteaof")
             while try !server.cli("info", "persistence").contains("aof_rewrite_in_progress:0") { usleep(20_000) }

@@ -108,8 +108,9 @@ extension ReplayStoreTests {
             #expect(claim([fresh, fresh], store, at: clock.later(20_000)) == [.first, .alreadyUsed])
         }
 
-        /// Sets the counts of a server back, in another time than the last reset took. The store tells resets of the same
-        /// length apart by the count of commands, but with a fence by the server's clock, which is behind this test's.
+        /// Sets the counts of a server back, in another time than the last reset took. The store tells resets of the
+        /// same length apart by the count of commands, but with a fence by the server's clock, which is behind this
+        /// test's.
         private func reset(_ server: RedisServer) throws {
             func trace() throws -> String? {
                 try server.cli("info", "commandstats").split(whereSeparator: \.isNewline)

@@ -29,8 +29,8 @@ struct RedisClock {
 }
 
 extension ReplayAnswer {
-    /// Whether it is the refusal of a store that began at `time`, or as long after as its caller may have waited. The times of
-    /// one test are ten seconds apart.
+    /// Whether it is the refusal of a store that began at `time`, or as long after as its caller may have waited. The
+    /// times of one test are ten seconds apart.
     func isFenced(from time: Timestamp) -> Bool {
         if case .predatesStore(let since) = self {
             (0..<10_000).contains(since.milliseconds - time.milliseconds)

@@ -25,7 +25,8 @@ struct TestSubject: ReplayStoreSubject {
     let directory: String
 
     func makePlace() throws -> String {
-        // Patient: a machine with few cores and hundreds of threads is no fault of the store. Each with keys of its own.
+        // Patient: a machine with few cores and hundreds of threads is no fault of the store. Each with keys of its
+        // own.
         let name = UUID().uuidString
         let settings = "timeout=20000&prefix=\(name)"
         return switch kind {
@@ -45,8 +46,8 @@ struct TestSubject: ReplayStoreSubject {
 
     func entries(of store: ConfiguredReplayStore) throws -> Int? { try store.contents().entries }
 
-    /// The worker that was built with the tests, unless `REPLAY_WORKER` is the path of another, such as an optimised one, with
-    /// which the races of processes take a third of the time.
+    /// The worker that was built with the tests, unless `REPLAY_WORKER` is the path of another, such as an optimised
+    /// one, with which the races of processes take a third of the time.
     private static let worker =
         if let other = ProcessInfo.processInfo.environment["REPLAY_WORKER"] {
             ReplayStoreWorker.Command(other, arguments: ["contract"])
@@ -56,8 +57,8 @@ struct TestSubject: ReplayStoreSubject {
 
     var sharing: ReplayStoreSharing {
         let worker = Self.worker
-        // What each states: LMDB a quarter of a second for the lock of its log, Redis the timeout of its URL. The rest is
-        // left to a busy machine.
+        // What each states: LMDB a quarter of a second for the lock of its log, Redis the timeout of its URL. The rest
+        // is left to a busy machine.
         return switch kind {
         case .memory: .memory
         case .lmdb: .processes(worker: worker, deadline: Program.patience)
@@ -86,8 +87,8 @@ private enum RedisForAll {
     ///
     /// `nonisolated(unsafe)`: that closure sets it once, and nothing reads it.
     private nonisolated(unsafe) static var lasting: RedisServer?
-    /// A cluster that gives its servers 15 seconds to answer each other, since none of them goes away, although on a busy
-    /// machine it may look so.
+    /// A cluster that gives its servers 15 seconds to answer each other, since none of them goes away, although on a
+    /// busy machine it may look so.
     ///
     /// `nonisolated(unsafe)`: the tests only read the cluster's URL.
     nonisolated(unsafe) static let cluster = Result { try RedisCluster(["--cluster-node-timeout", "15000"]) }

@@ -8,8 +8,8 @@
 //
 //     replay-worker contract …                        what the contract of replay stores asks of a worker
 //
-// NOW is when every claim is made, in milliseconds since 1970. Stores are opened an hour before, so that their fence is out of
-// the way; but for `ask` they are opened at NOW.
+// NOW is when every claim is made, in milliseconds since 1970. Stores are opened an hour before, so that their fence is
+// out of the way; but for `ask` they are opened at NOW.
 internal import Foundation
 internal import MediaToken
 internal import ReplayStoreTesting
@@ -49,8 +49,8 @@ func starve(_ cache: any ReplayStore, other: String) {
     tell("other store again", openOther)
 }
 
-/// Claims each key in the minute after the one before, and from the first again after 300. Ends with the first claim that
-/// cannot be decided.
+/// Claims each key in the minute after the one before, and from the first again after 300. Ends with the first claim
+/// that cannot be decided.
 func loopOverMinutes(_ cache: any ReplayStore, from start: UInt64) -> Never {
     var number = start
     while true {

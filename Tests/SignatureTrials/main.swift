@@ -1,9 +1,11 @@
-// Verifies random and hostile signatures, several at once and by libcrypto's general way, and says where the two differ:
+// Verifies random and hostile signatures, several at once and by libcrypto's general way, and says where the two
+// differ:
 //
 //     swift run -c release signature-trials [COUNT]
 //
-// COUNT signatures (default 1000000), rounded up to groups of eight, for each size of key and each engine that this processor has;
-// the model, which is slow, gets one in a hundred of them. Exits with 1 at the first difference, and if none of them was valid.
+// COUNT signatures (default 1000000), rounded up to groups of eight, for each size of key and each engine that this
+// processor has; the model, which is slow, gets one in a hundred of them. Exits with 1 at the first difference, and if
+// none of them was valid.
 internal import Glibc
 internal import TestSupport
 internal import TokenCrypto
@@ -26,7 +28,8 @@ struct Trials {
         }
     }
 
-    /// Half of them are signatures as they were made; the others differ from one in a bit, a byte, an end, the digest, or all.
+    /// Half of them are signatures as they were made; the others differ from one in a bit, a byte, an end, the digest,
+    /// or all.
     func next() -> BatchVerifier.Question {
         var token = pool[.random(in: 0..<pool.count)]
         switch UInt8.random(in: 0..<20) {

@@ -43,7 +43,8 @@ struct StreamPathTests {
         for other in ["/live/tnt/x", "/live/hbo"] { #expect(StreamPath(other)?.isSame(as: live) == false, "\(other)") }
     }
 
-    /// The path in the compatibility form of Unicode, as object stores and some file systems compare it, made by Foundation.
+    /// The path in the compatibility form of Unicode, as object stores and some file systems compare it, made by
+    /// Foundation.
     private static func folded(_ text: String) -> String.UnicodeScalarView {
         text.precomposedStringWithCompatibilityMapping
             .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)

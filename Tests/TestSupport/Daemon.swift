@@ -51,7 +51,8 @@ package final class Daemon {
         LeftOver.processes.remove(process.processIdentifier)
     }
 
-    /// Waits until `isReady`; a program that ends before, or is not ready in ``Program/patience``, is an error with what it printed.
+    /// Waits until `isReady`; a program that ends before, or is not ready in ``Program/patience``, is an error with
+    /// what it printed.
     package func wait(until isReady: () throws -> Bool) throws {
         var hasEnded = false
         let isOver = try Program.wait {

@@ -86,7 +86,8 @@ package struct Program {
             errors: try String(contentsOfFile: errorFile, encoding: .utf8))
     }
 
-    /// Runs the program under valgrind, without its debug information: Debian 12's valgrind cannot read that of clang's C.
+    /// Runs the program under valgrind, without its debug information: Debian 12's valgrind cannot read that of clang's
+    /// C.
     package func underValgrind(
         _ options: [String], _ arguments: [String], input: Data, environment: [String: String] = [:]
     ) throws -> Outcome {

@@ -130,7 +130,8 @@ package final class RedisCluster {
 }
 
 extension RedisServer {
-    /// Whether it takes its cluster for complete: all slots served, itself in step with its primary or followed by a replica.
+    /// Whether it takes its cluster for complete: all slots served, itself in step with its primary or followed by a
+    /// replica.
     fileprivate var isComplete: Bool {
         get throws {
             guard try cli("cluster", "info").contains("cluster_state:ok") else { return false }

@@ -1,8 +1,8 @@
 internal import Basics
 package import Testing
 
-/// Threads of a suite's own, on which so many of its tests run at a time. Tests that wait for programs would else keep the
-/// threads waiting that all tests share, of which there are no more than processors.
+/// Threads of a suite's own, on which so many of its tests run at a time. Tests that wait for programs would else keep
+/// the threads waiting that all tests share, of which there are no more than processors.
 package final class OwnThreads: TaskExecutor, SuiteTrait, TestTrait, TestScoping {
     private let jobs: Guarded<[@Sendable () -> Void]>
     private let threads: JobThreads

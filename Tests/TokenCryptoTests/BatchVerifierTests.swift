@@ -63,8 +63,8 @@ struct BatchVerifierTests {
 
     @Test("numbers that are no signature are none", arguments: [1024, 2048, 3072, 4096], fastest)
     func numbers(bits: Int, engine: BatchVerifier.Engine) throws {
-        // Among many signatures, one is small enough for the modulus to be added to it without another byte, unless the modulus
-        // is nearly as large as its bytes allow.
+        // Among many signatures, one is small enough for the modulus to be added to it without another byte, unless the
+        // modulus is nearly as large as its bytes allow.
         var (key, modulus) = (try RSASigningKey.generate(bits: bits), [UInt8]())
         modulus = try OpenSSL.modulus(of: key)
         while modulus[0] >= 0xC8 {

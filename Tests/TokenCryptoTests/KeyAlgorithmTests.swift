@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import TokenCrypto
 
-/// Files with keys that libcrypto would compute with for long. Here they have contents that it cannot decode at all: their algorithm is
-/// named all the same, so nothing was decoded.
+/// Files with keys that libcrypto would compute with for long. Here they have contents that it cannot decode at all:
+/// their algorithm is named all the same, so nothing was decoded.
 @Suite("The algorithm of a key is told before the key is decoded")
 struct KeyAlgorithmTests {
     private static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {

@@ -11,8 +11,8 @@ import Settings
 
 /// Dialects, and requests in them.
 enum DialectVectors {
-    /// Routes for the dialects: `/live` and `/two` with a grant of one field, `/cf` with one of three fields for one URL,
-    /// `/plain` without a grant, `/origins` with a grant for one origin and a folder, and `/free`, which is open.
+    /// Routes for the dialects: `/live` and `/two` with a grant of one field, `/cf` with one of three fields for one
+    /// URL, `/plain` without a grant, `/origins` with a grant for one origin and a folder, and `/free`, which is open.
     private static func routes(in directory: TemporaryDirectory) throws -> String {
         let key = try directory.write(String(repeating: "0f", count: 32), to: "key")
         let grant = #""grant": {"kind": "akamai", "key-file": "\#(key)"}"#

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import TokenIssuer
 
-/// One good token in whatever it may travel in. `{token|base64|percent}` in an input stands for the token, and what is done
-/// to it from left to right.
+/// One good token in whatever it may travel in. `{token|base64|percent}` in an input stands for the token, and what is
+/// done to it from left to right.
 enum DocumentVectors {
     static func verify(_ vector: Vector) throws -> VectorOutcome {
         let token = try Mint.token()

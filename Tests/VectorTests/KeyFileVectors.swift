@@ -31,7 +31,8 @@ enum KeyFileVectors {
         return try #require(vector.change(original ?? []), "nothing to replace")
     }
 
-    /// What openssl writes, where private keys are needed that nobody commits. `KEY`, `OUT` and `CERTIFICATE` stand for files.
+    /// What openssl writes, where private keys are needed that nobody commits. `KEY`, `OUT` and `CERTIFICATE` stand for
+    /// files.
     private static func made(by options: [String], _ directory: TemporaryDirectory) throws -> [UInt8] {
         let key = try directory.write(try TestKeys.standard.pemText(), to: "private.pem")
         let output = "\(directory.path)/output"

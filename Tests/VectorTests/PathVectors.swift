@@ -13,7 +13,8 @@ enum PathVectors {
         #expect(try isOpen(target) == isRead, "the gate")
         #expect(
             (StreamURL("https://origin.example" + target) != nil) == isRead || target.utf8.contains(UInt8(ascii: "*")))
-        // A check cuts a query and a fragment off, and takes a whole URL too, with spaces and accents as people write them.
+        // A check cuts a query and a fragment off, and takes a whole URL too, with spaces and accents as people write
+        // them.
         let isWritten = target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#".utf8.contains($0) }
         if target.utf8.first == UInt8(ascii: "/"), isWritten {
             #expect(try isGranted(target) == isRead, "the grant")

@@ -4,8 +4,8 @@ import MediaTokenGate
 import TestSupport
 import Testing
 
-/// Requests to a gate that opens `/free` to all, and `/free/members` and `/paid` to tokens. `{{token}}` in a header stands for a
-/// good one.
+/// Requests to a gate that opens `/free` to all, and `/free/members` and `/paid` to tokens. `{{token}}` in a header
+/// stands for a good one.
 enum RequestVectors {
     static func ask(_ vector: Vector) throws -> VectorOutcome {
         let routes = [

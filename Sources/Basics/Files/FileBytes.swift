@@ -4,8 +4,8 @@ internal import Glibc
 package enum FileBytes {
     /// Opens a file for reading.
     ///
-    /// A pipe or a device could keep the caller waiting indefinitely, and is refused, unless it was handed to this process and is named by
-    /// its descriptor, as a shell's `<(…)` is.
+    /// A pipe or a device could keep the caller waiting indefinitely, and is refused, unless it was handed to this
+    /// process and is named by its descriptor, as a shell's `<(…)` is.
     ///
     /// - Parameter onlyRegular: Whether those that were handed to this process are refused as well.
     private static func open(_ path: String, onlyRegular: Bool) throws(FileError) -> Int32 {
@@ -23,8 +23,8 @@ package enum FileBytes {
         return descriptor
     }
 
-    /// Calls `body` with a path that leads to the very file that was opened here, for a library that opens files itself and would wait for
-    /// the writer of a pipe.
+    /// Calls `body` with a path that leads to the very file that was opened here, for a library that opens files itself
+    /// and would wait for the writer of a pipe.
     package static func withFile<Value>(_ path: String, _ body: (String) -> Value) throws(FileError) -> Value {
         let descriptor = try open(path, onlyRegular: false)
         defer { close(descriptor) }
@@ -35,7 +35,8 @@ package enum FileBytes {
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes. If the file is longer, `read` throws instead of truncating it.
-    ///   - onlyRegular: Whether a pipe or a device is refused even if it was handed to this process and is named by its descriptor.
+    ///   - onlyRegular: Whether a pipe or a device is refused even if it was handed to this process and is named by its
+    ///     descriptor.
     package static func read(_ path: String, limit: Int, onlyRegular: Bool = false) throws(FileError) -> [UInt8] {
         let descriptor = try open(path, onlyRegular: onlyRegular)
         defer { close(descriptor) }
@@ -83,8 +84,8 @@ package enum FileBytes {
         return Array(bytes.dropLast(bytes.dropLast().last == UInt8(ascii: "\r") ? 2 : 1))
     }
 
-    /// Whether a path leads to no file: to nothing, to itself, to a directory, or to a device such as `/dev/null`, with which files are
-    /// switched off. A pipe may still get its contents, and what may not be looked at is not gone.
+    /// Whether a path leads to no file: to nothing, to itself, to a directory, or to a device such as `/dev/null`, with
+    /// which files are switched off. A pipe may still get its contents, and what may not be looked at is not gone.
     package static func isGone(_ path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0 else { return [ENOENT, ENOTDIR, ELOOP].contains(errno) }

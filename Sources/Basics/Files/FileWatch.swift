@@ -11,7 +11,8 @@ package struct FileMarks: Equatable {
         Set(marks.keys).union(other.marks.keys).filter { marks[$0] != other.marks[$0] }.sorted()
     }
 
-    /// Only the kind of anything but a regular file: a folder changes with files in it that are no keys, and a pipe with each writer.
+    /// Only the kind of anything but a regular file: a folder changes with files in it that are no keys, and a pipe
+    /// with each writer.
     private static func mark(of path: String) -> [Int]? {
         var status = Glibc.stat()
         // A link is followed, so a swapped one shows another inode.
@@ -22,8 +23,8 @@ package struct FileMarks: Equatable {
     }
 }
 
-/// Decides at each look at files whether their reader is to read them again, also where Kubernetes replaces them by swapping a
-/// symbolic link in their path.
+/// Decides at each look at files whether their reader is to read them again, also where Kubernetes replaces them by
+/// swapping a symbolic link in their path.
 package struct FileWatch {
     /// The marks that the watch saw at its last look at the files.
     private var seen: FileMarks?
@@ -38,8 +39,8 @@ package struct FileWatch {
 
     package init() {}
 
-    /// The files that have changed since their contents took effect; `nil` if nothing is to be read. After a failed attempt files are
-    /// read again, even with the contents of before.
+    /// The files that have changed since their contents took effect; `nil` if nothing is to be read. After a failed
+    /// attempt files are read again, even with the contents of before.
     ///
     /// Files that still change are not read at the first two looks, since they may be half written.
     ///
@@ -66,8 +67,8 @@ package struct FileWatch {
         return now.differences(from: applied)
     }
 
-    /// Records the outcome of an attempt to read the files. After a failure the same contents are tried again a minute later, since
-    /// the reason may pass, such as too few descriptors.
+    /// Records the outcome of an attempt to read the files. After a failure the same contents are tried again a minute
+    /// later, since the reason may pass, such as too few descriptors.
     ///
     /// - Parameter interval: The seconds between two looks.
     package mutating func attempted(isSuccessful: Bool, interval: Int) {

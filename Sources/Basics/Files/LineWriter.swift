@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Writes lines to a file descriptor on a separate thread, so that no caller waits for a disk, or for a pipe that nobody reads. If the
-/// descriptor does not keep up, lines are dropped, and the writer reports how many.
+/// Writes lines to a file descriptor on a separate thread, so that no caller waits for a disk, or for a pipe that
+/// nobody reads. If the descriptor does not keep up, lines are dropped, and the writer reports how many.
 package final class LineWriter: Sendable {
     /// The most bytes that wait for the thread: some 16,000 lines of the log.
     private static let capacity = 4 << 20

@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Somebody besides root and this process's user that can change a file, or read one that is secret.
 ///
-/// Every file that the program relies on is judged here: keys, secrets, settings, and those of a replay store. The owner of a file has to
-/// be root or this process's user. Only this process's group may be allowed to write, and only a group of this process to read a secret.
+/// Every file that the program relies on is judged here: keys, secrets, settings, and those of a replay store. The
+/// owner of a file has to be root or this process's user. Only this process's group may be allowed to write, and only a
+/// group of this process to read a secret.
 package struct Outsider: Sendable {
     /// The file, or the directory or link that leads to it.
     package let path: String
@@ -27,8 +28,9 @@ package struct Outsider: Sendable {
         "\(remedy ?? "chown \(isLink ? "-h " : "")\(owner)") \(path)"
     }
 
-    /// The outsiders along the real path of a file: one for each directory and link on the way, and for the file. Directories that the path
-    /// leads through have to be safe as well, since a user who can write to one can put another file in its place.
+    /// The outsiders along the real path of a file: one for each directory and link on the way, and for the file.
+    /// Directories that the path leads through have to be safe as well, since a user who can write to one can put
+    /// another file in its place.
     ///
     /// - Parameters:
     ///   - isSecret: Whether outsiders must not even read the file.
@@ -49,8 +51,8 @@ package struct Outsider: Sendable {
     private init?(_ status: stat, at path: String, isSecret: Bool, isOnTheWay: Bool) {
         let (mode, kind) = (status.st_mode, status.st_mode & S_IFMT)
         (self.path, self.isOnTheWay, isLink) = (path, isOnTheWay, kind == S_IFLNK)
-        // The sticky bit of a directory protects the files in it from all but their owners, and not a directory of keys, to which a file
-        // can be added. The mode of a link means nothing.
+        // The sticky bit of a directory protects the files in it from all but their owners, and not a directory of
+        // keys, to which a file can be added. The mode of a link means nothing.
         let isShared = kind == S_IFLNK || isOnTheWay && mode & S_ISVTX != 0
         let outside = (isShared ? 0 : mode_t(S_IWOTH)) | (isSecret ? mode_t(S_IROTH) : 0)
         let isOwnGroup = status.st_gid == getegid()

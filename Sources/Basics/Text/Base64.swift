@@ -9,7 +9,8 @@ package enum Base64 {
         return String(unsafeUninitializedCapacity: length + digitsWrittenBeyond) { text in
             alphabet.digits.withUnsafeBufferPointer { digits in
                 var (position, next) = (0, 0)
-                // A group at the end, which lacks bytes, gets its digits like all others; those beyond are written over.
+                // A group at the end, which lacks bytes, gets its digits like all others; those beyond are written
+                // over.
                 while next < bytes.count {
                     let second = next + 1 < bytes.count ? Int(bytes[next + 1]) : 0
                     let third = next + 2 < bytes.count ? Int(bytes[next + 2]) : 0
@@ -147,8 +148,8 @@ package struct Base64Alphabet: Sendable {
 
     /// The 64 digits, indexed by value.
     package let digits: [UInt8]
-    /// The value of each byte; ``noValue`` if the byte is not a digit. The same follows three times, shifted by 6, 12 and 18
-    /// bits.
+    /// The value of each byte; ``noValue`` if the byte is not a digit. The same follows three times, shifted by 6, 12
+    /// and 18 bits.
     let values: [UInt32]
     let pad: UInt8
 

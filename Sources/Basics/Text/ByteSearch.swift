@@ -53,7 +53,8 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// The first range of some bytes; `nil` if the slice does not contain them. The standard library's search takes fifty times as long.
+    /// The first range of some bytes; `nil` if the slice does not contain them. The standard library's search takes
+    /// fifty times as long.
     package func firstRange(of bytes: [UInt8]) -> Range<Int>? {
         guard let first = bytes.first else { return startIndex..<startIndex }
         return withUnsafeBufferPointer { text in

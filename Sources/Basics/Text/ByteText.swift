@@ -6,8 +6,8 @@ extension [UInt8] {
 }
 
 extension String {
-    /// The text of bytes that are UTF-8; `nil` for any others. It costs half of `String(validating:as:)`, which serves every
-    /// encoding.
+    /// The text of bytes that are UTF-8; `nil` for any others. It costs half of `String(validating:as:)`, which serves
+    /// every encoding.
     package init?(utf8 bytes: ArraySlice<UInt8>) {
         guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
         self.init(copying: text)

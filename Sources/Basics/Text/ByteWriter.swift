@@ -1,7 +1,7 @@
 /// Writes texts, numbers and bytes one after the other into memory that it owns and that grows with them.
 ///
-/// Use it where many short pieces make one text. Appending a piece to an array costs about five times as much, since the
-/// array checks each time whether anything else refers to it.
+/// Use it where many short pieces make one text. Appending a piece to an array costs about five times as much, since
+/// the array checks each time whether anything else refers to it.
 package struct ByteWriter: ~Copyable {
     @usableFromInline var start: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int

@@ -1,5 +1,5 @@
-/// The pairs of a query or a form as they were sent (WHATWG URL, `application/x-www-form-urlencoded`): names and values stay
-/// encoded, and empty pairs are left out.
+/// The pairs of a query or a form as they were sent (WHATWG URL, `application/x-www-form-urlencoded`): names and values
+/// stay encoded, and empty pairs are left out.
 package struct FormPairs: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

@@ -1,6 +1,7 @@
 /// Reads the values of header fields in which clients send credentials.
 package enum HeaderValues {
-    /// The credentials of a bearer `Authorization` header; `nil` for another scheme. The scheme is not case-sensitive (RFC 9110, 11.1).
+    /// The credentials of a bearer `Authorization` header; `nil` for another scheme. The scheme is not case-sensitive
+    /// (RFC 9110, 11.1).
     package static func bearer(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let scheme = value.prefix { !$0.isBlank }
         guard scheme.count == 6, scheme.lazy.map(\.asciiLowercased).elementsEqual("bearer".utf8) else { return nil }

@@ -5,7 +5,8 @@ struct JSONReader {
     private var depth = 0
     private var values = 0
     private let valueLimit: Int
-    /// Where each value begins, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins at its name.
+    /// Where each value begins, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins
+    /// at its name.
     private(set) var places: [String: Int]?
     /// The path of the value that is read.
     private var path = ""

@@ -14,8 +14,8 @@ package func printable(_ text: String, limit: Int = 120) -> String {
     return shown
 }
 
-/// Makes a JSON document safe to show in a terminal without changing what it says: characters that ``printable(_:limit:)`` escapes become
-/// escapes of JSON (RFC 8259, 7).
+/// Makes a JSON document safe to show in a terminal without changing what it says: characters that
+/// ``printable(_:limit:)`` escapes become escapes of JSON (RFC 8259, 7).
 package func printable(json: String) -> String {
     guard !json.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return json }
     return json.unicodeScalars.reduce(into: "") { shown, scalar in

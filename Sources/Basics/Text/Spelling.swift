@@ -9,13 +9,14 @@ package enum Spelling {
         return distance <= max(1, name.utf8.count / 3) ? nearest : nil
     }
 
-    /// The end of a message about an unknown name: the known name that is nearest to it, or all of them if none is near.
+    /// The end of a message about an unknown name: the known name that is nearest to it, or all of them if none is
+    /// near.
     package static func hint(for name: String, among known: [String]) -> String {
         nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? "; expected \(known.joined(separator: ", "))"
     }
 
-    /// How many bytes have to be added, left out or exchanged, or how many neighbours swapped, to make one text the other
-    /// (Damerau–Levenshtein, with optimal string alignment).
+    /// How many bytes have to be added, left out or exchanged, or how many neighbours swapped, to make one text the
+    /// other (Damerau–Levenshtein, with optimal string alignment).
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var rows = [Array(0...right.count)]
         for (index, byte) in left.enumerated() {

@@ -1,6 +1,6 @@
 /// A strict JSON parser (RFC 8259), which rejects anything that two parsers might read differently: a name given twice
-/// in one object, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that a double cannot hold. A byte order
-/// mark before the document is passed over (RFC 8259, 8.1).
+/// in one object, any encoding but UTF-8, half of a surrogate pair, NUL, and a number that a double cannot hold. A byte
+/// order mark before the document is passed over (RFC 8259, 8.1).
 ///
 /// The work is bounded for any input: nesting and the number of values are limited, and a document is read once, from
 /// front to back.
@@ -21,8 +21,8 @@ package enum StrictJSON {
         return JSONObject(try reader.readDocument(), at: "")
     }
 
-    /// Where values of a document begin, as an editor counts: `LINE:COLUMN` of each path such as `routes[0].path`. A path that the
-    /// document does not have stands where the value does that it would be a part of.
+    /// Where values of a document begin, as an editor counts: `LINE:COLUMN` of each path such as `routes[0].path`. A
+    /// path that the document does not have stands where the value does that it would be a part of.
     package static func positions(of paths: [String], in text: [UInt8], valueLimit: Int = valueLimit) -> [String?] {
         var reader = JSONReader(text[...], valueLimit: valueLimit, notesPlaces: true)
         _ = try? reader.readDocument()

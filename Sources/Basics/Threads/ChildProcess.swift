@@ -7,8 +7,8 @@ package enum ChildProcess {
         package let reason: String
     }
 
-    /// Starts a program in a process group of its own, so that Ctrl-C does not reach it. Its standard input is empty, and it has no
-    /// signal blocked, whatever the calling thread has.
+    /// Starts a program in a process group of its own, so that Ctrl-C does not reach it. Its standard input is empty,
+    /// and it has no signal blocked, whatever the calling thread has.
     ///
     /// - Parameters:
     ///   - words: The program, by its path or by a name that is looked up in PATH, and its arguments.

@@ -1,5 +1,5 @@
-/// Threads that do the jobs of a queue, which its owner keeps. They are started as jobs come, and stay for as long as the
-/// process.
+/// Threads that do the jobs of a queue, which its owner keeps. They are started as jobs come, and stay for as long as
+/// the process.
 package final class JobThreads: Sendable {
     private struct State {
         var idle = 0

@@ -1,13 +1,13 @@
-/// A length of time in words, with its two largest units: `10 years 8 months`, `4 min 10 s`. What is left is cut off, not
-/// rounded, so that `59 s` never becomes a minute that has not passed.
+/// A length of time in words, with its two largest units: `10 years 8 months`, `4 min 10 s`. What is left is cut off,
+/// not rounded, so that `59 s` never becomes a minute that has not passed.
 package struct Span: CustomStringConvertible, Sendable {
     private let months: Int
     /// The milliseconds beyond the whole months.
     private let rest: Int64
 
-    /// The span between two times, in either order, with years and months as the calendar has them in UTC. A month is whole on the same
-    /// day and time of a later month, so a year from 29 February is whole on 1 March. A time
-    /// outside of the years 1970 to 9999 counts as the nearest within.
+    /// The span between two times, in either order, with years and months as the calendar has them in UTC. A month is
+    /// whole on the same day and time of a later month, so a year from 29 February is whole on 1 March. A time outside
+    /// of the years 1970 to 9999 counts as the nearest within.
     package init(between one: Timestamp, and other: Timestamp) {
         let (begin, end) = (min(one, other).inCalendar, max(one, other).inCalendar)
         let (first, last) = (CivilTime(begin, offset: 0), CivilTime(end, offset: 0))

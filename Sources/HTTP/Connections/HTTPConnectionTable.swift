@@ -1,7 +1,7 @@
 package import Basics
 
-/// The conversations of one worker, without their sockets: how much memory they take together, and which have lasted too
-/// long.
+/// The conversations of one worker, without their sockets: how much memory they take together, and which have lasted
+/// too long.
 package struct HTTPConnectionTable: Sendable {
     /// Names the request that an answer is for.
     package struct Ticket: Sendable, Hashable {
@@ -58,8 +58,8 @@ package struct HTTPConnectionTable: Sendable {
     }
 
     private let limits: HTTPLimits
-    /// The most bytes that all unfinished requests may take together. Requests that wait for their answers may take as many
-    /// again.
+    /// The most bytes that all unfinished requests may take together. Requests that wait for their answers may take as
+    /// many again.
     private let share: Int
     // The elements are no optionals, because reading one would copy the slot.
     private var slots: [Slot] = []
@@ -147,8 +147,8 @@ package struct HTTPConnectionTable: Sendable {
         admit(change(slot) { $0.hasSent(at: now) }, slot)
     }
 
-    /// The bytes of memory up to which a request is always taken, so that a store which stalls for a moment costs no answers.
-    /// The limit on connections bounds the memory of such requests.
+    /// The bytes of memory up to which a request is always taken, so that a store which stalls for a moment costs no
+    /// answers. The limit on connections bounds the memory of such requests.
     private static let smallRequest = 8192
 
     /// Refuses a request that has come if it and those that wait for their answers take more memory than they may.
@@ -160,7 +160,8 @@ package struct HTTPConnectionTable: Sendable {
     }
 
     /// The connections with the largest unfinished requests, which must be closed. It is empty unless the table is
-    /// overfull; otherwise it frees an eighth of the share, so that sorting is not needed in every event-loop iteration.
+    /// overfull; otherwise it frees an eighth of the share, so that sorting is not needed in every event-loop
+    /// iteration.
     package func largest() -> [Int] {
         guard isOverfull else { return [] }
         var (excess, chosen) = (sums.unfinished - (share - share / 8), [Int]())

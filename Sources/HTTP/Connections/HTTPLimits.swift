@@ -21,10 +21,11 @@ package struct HTTPLimits: Sendable, Equatable {
 
     /// Milliseconds for which a client may still send after the connection's last answer.
     static let leavingMilliseconds = 2_000
-    /// Milliseconds that a server which stops gives clients that have begun to connect, before it closes its TCP sockets.
+    /// Milliseconds that a server which stops gives clients that have begun to connect, before it closes its TCP
+    /// sockets.
     static let refusingMilliseconds = 10
-    /// Milliseconds for which a request may wait for its answer. A request beyond that is answered with 500; only a fault
-    /// of the handler can be the cause.
+    /// Milliseconds for which a request may wait for its answer. A request beyond that is answered with 500; only a
+    /// fault of the handler can be the cause.
     static let answeringMilliseconds = 60_000
 
     package init() {}
@@ -36,7 +37,7 @@ package struct HTTPLimits: Sendable, Equatable {
         max(unfinishedBytes, leastUnfinishedBytes(of: workers)) / max(1, workers)
     }
 
-    /// The least that ``unfinishedBytes`` can be: each worker needs room for the longest request, which takes up to four
-    /// times its bytes.
+    /// The least that ``unfinishedBytes`` can be: each worker needs room for the longest request, which takes up to
+    /// four times its bytes.
     package func leastUnfinishedBytes(of workers: Int) -> Int { 4 * (headerBytes + bodyBytes) * workers }
 }

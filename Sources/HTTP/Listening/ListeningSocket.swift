@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A socket that listens, for as long as its owner: the server.
 ///
-/// On an internet address each worker has a socket of its own (SO_REUSEPORT), and the kernel spreads connections over them.
-/// No other process can join: it would answer some of the connections, and by another store. All other sockets are shared
-/// by the workers.
+/// On an internet address each worker has a socket of its own (SO_REUSEPORT), and the kernel spreads connections over
+/// them. No other process can join: it would answer some of the connections, and by another store. All other sockets
+/// are shared by the workers.
 final class ListeningSocket: Sendable {
     let listener: HTTPListener
     /// One for each worker. A worker closes its own.
@@ -50,8 +50,8 @@ final class ListeningSocket: Sendable {
         return HTTPListener(.tcp(host: text, port: port), isTLS: listener.isTLS)
     }
 
-    /// The addresses that `listeners` stand for. This takes systemd's sockets from the environment, so a process that calls it
-    /// must not serve.
+    /// The addresses that `listeners` stand for. This takes systemd's sockets from the environment, so a process that
+    /// calls it must not serve.
     static func places(of listeners: [HTTPListener]) -> [HTTPListener] {
         listeners.flatMap { listener in
             guard case .systemd(let name) = listener.socket else { return [listener] }
@@ -90,8 +90,8 @@ final class ListeningSocket: Sendable {
         defer { freeaddrinfo(found) }
         var sockets: [Int32] = []
         do {
-            // The first socket is bound without SO_REUSEPORT, so that it fails if another process listens there. The server's
-            // other sockets may join it afterwards.
+            // The first socket is bound without SO_REUSEPORT, so that it fails if another process listens there. The
+            // server's other sockets may join it afterwards.
             sockets.append(try bind(found.pointee.ai_addr, found.pointee.ai_addrlen, listener, isShared: false))
             share(sockets[0])
             // The others take the address of the first one, because port 0 would be a different port for each.

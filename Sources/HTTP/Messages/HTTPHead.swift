@@ -57,8 +57,8 @@ struct HTTPHead: Sendable {
 
     /// What the request asks of the form of its answer.
     ///
-    /// The client may keep the connection as RFC 9112, 9.3 says, but not after content in chunks: programs differ in the
-    /// spellings that they take for a chunk's size.
+    /// The client may keep the connection as RFC 9112, 9.3 says, but not after content in chunks: programs differ in
+    /// the spellings that they take for a chunk's size.
     var answerForm: HTTPAnswerForm {
         var form = HTTPAnswerForm()
         form.keepsConnection = !asksToClose && !isChunked && (!isOld || asksToStay)

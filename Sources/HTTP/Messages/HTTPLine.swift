@@ -1,4 +1,5 @@
-/// Finds lines of a request's head, and demands that no two programs see their ends at different places (RFC 9112, 2.2).
+/// Finds lines of a request's head, and demands that no two programs see their ends at different places (RFC 9112,
+/// 2.2).
 enum HTTPLine {
     enum End {
         /// The line's end has not come. The search can go on at this position.

@@ -3,7 +3,8 @@ internal import Basics
 /// Reads requests from the bytes of one connection, one after the other (RFC 9112).
 ///
 /// The reader refuses whatever two programs could read in two ways, such as a line that ends with a line feed alone, a
-/// folded field, or two lengths. It looks at each byte once, however the bytes arrive, and knows no socket and no clock.
+/// folded field, or two lengths. It looks at each byte once, however the bytes arrive, and knows no socket and no
+/// clock.
 package struct HTTPRequestReader: Sendable {
     /// What the bytes that have come amount to.
     package enum Progress: Sendable {
@@ -46,8 +47,8 @@ package struct HTTPRequestReader: Sendable {
         return bytes
     }
 
-    /// The form of the answer to a request that is refused. It ends the connection, because bytes that follow may be part
-    /// of what was refused.
+    /// The form of the answer to a request that is refused. It ends the connection, because bytes that follow may be
+    /// part of what was refused.
     package var refusalForm: HTTPAnswerForm {
         var form = head.answerForm
         form.keepsConnection = false

@@ -12,7 +12,8 @@ package final class HTTPExchange {
 
     /// Sends the answer.
     ///
-    /// - Returns: Whether the client still waited for it; false if the client has gone, or the request was answered before.
+    /// - Returns: Whether the client still waited for it; false if the client has gone, or the request was answered
+    ///   before.
     @discardableResult
     package func answer(_ answer: HTTPAnswer) -> Bool {
         answering.worker?.answer(ticket, with: answer) ?? false

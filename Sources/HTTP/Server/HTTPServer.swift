@@ -75,8 +75,8 @@ package final class HTTPServer: Sendable {
     /// Shows another certificate, and demands others, from the next connection on.
     package func replace(_ tls: TLSServer?) { identity.withLock { $0 = tls } }
 
-    /// The addresses among `listeners` at which a server would exchange clear text with a network. A process that serves must
-    /// not call this, because it takes systemd's sockets.
+    /// The addresses among `listeners` at which a server would exchange clear text with a network. A process that
+    /// serves must not call this, because it takes systemd's sockets.
     package static func exposedListeners(among listeners: [HTTPListener]) -> [HTTPListener] {
         ListeningSocket.places(of: listeners).filter(\.isExposed)
     }
@@ -84,8 +84,8 @@ package final class HTTPServer: Sendable {
     /// Connections that are open.
     package var connections: Int { count.current }
 
-    /// Takes no more connections, answers what is on its way and, for a second, what clients still ask on open connections,
-    /// each of which ends with its answer. Returns when that is done, or after `patience`.
+    /// Takes no more connections, answers what is on its way and, for a second, what clients still ask on open
+    /// connections, each of which ends with its answer. Returns when that is done, or after `patience`.
     package func stop(withinMilliseconds patience: Int) {
         for socket in sockets { socket.withdraw() }
         for control in controls { control.stop(withinMilliseconds: patience) }

@@ -31,7 +31,8 @@ final class HTTPWorker {
     private var arrived: [HTTPExchange] = []
     private var timer: LoopTimer?
     private var stopTimers: [LoopTimer] = []
-    /// Whether the requests that wait for their answers filled much of the memory when the event loop's iteration began.
+    /// Whether the requests that wait for their answers filled much of the memory when the event loop's iteration
+    /// began.
     private var wasCrowded = false
     private var isStopping = false
     /// Whether connections on which no request is on its way are closed.
@@ -93,8 +94,8 @@ final class HTTPWorker {
 
     /// Accepts no more connections, waits for the answers that are due, and ends ``run()``.
     ///
-    /// A client may send on a connection that it keeps in the moment in which the server closes it, and cannot know then
-    /// whether its request was served. So the server rather announces the end with the answer to one more request.
+    /// A client may send on a connection that it keeps in the moment in which the server closes it, and cannot know
+    /// then whether its request was served. So the server rather announces the end with the answer to one more request.
     func stop(withinMilliseconds patience: Int) {
         guard !isStopping else { return }
         isStopping = true
@@ -157,8 +158,8 @@ final class HTTPWorker {
             socket.watch.watchWriting(false)
             let bytes = UnsafeRawBufferPointer(rebasing: space[..<count])
             perform(table.receive(slot, bytes, at: now), on: slot)
-            // Handling other events of this iteration would only add to the sums. Requests that already waited do not get
-            // their answers any sooner by that.
+            // Handling other events of this iteration would only add to the sums. Requests that already waited do not
+            // get their answers any sooner by that.
             if table.isOverfull || table.isCrowded && !wasCrowded { loop.endTurn() }
         case .waitsToRead: socket.watch.watchWriting(false)
         case .waitsToWrite: socket.watch.watchWriting(true)

@@ -1,8 +1,8 @@
 internal import MediaToken
 internal import TokenCrypto
 
-/// The RSA operations of some tokens alone, through libcrypto's general interface, as `openssl speed` does them. The rate of
-/// whole tokens is compared with theirs.
+/// The RSA operations of some tokens alone, through libcrypto's general interface, as `openssl speed` does them. The
+/// rate of whole tokens is compared with theirs.
 struct BareSignatures: Sendable {
     private let operations: [(signature: [UInt8], digest: SHA256Digest, key: VerificationKey)]
 

@@ -6,8 +6,8 @@ extension HTTPAnswerReader.Answer {
     /// The gate's code as it was sent; the HTTP status if the answer has none.
     package var gateCode: String { header("X-Media-Token-Code") ?? member("code") ?? "HTTP \(status)" }
 
-    /// Whether a client could treat the answer as an acceptance: it has a status of success, or a grant, which is a cookie or a URL
-    /// in the body.
+    /// Whether a client could treat the answer as an acceptance: it has a status of success, or a grant, which is a
+    /// cookie or a URL in the body.
     package var opens: Bool {
         (200..<300).contains(status) || !values(of: "Set-Cookie").isEmpty || member("url") != nil
     }

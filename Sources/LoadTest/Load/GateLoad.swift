@@ -98,7 +98,8 @@ package final class GateLoad {
         }
     }
 
-    /// Ends the test when no token is left, because requests that wait for one would measure how fast tokens are signed.
+    /// Ends the test when no token is left, because requests that wait for one would measure how fast tokens are
+    /// signed.
     private func endWithoutTokens() {
         isEnding = true
         if tokens?.isSigning == true { figures.ranOutAfter = seconds(MonotonicTime.nanoseconds - begin) }

@@ -28,8 +28,8 @@ package final class TokenQueue: Sendable {
             max(Double(ahead), Double(total ?? 0) - speed / 2 * seconds)
         }
 
-        /// The most tokens that wait while the load runs. At a set rate a token waits for ten seconds at most, unless more must
-        /// be signed ahead, so that a long run sends tokens that are young, as players do.
+        /// The most tokens that wait while the load runs. At a set rate a token waits for ten seconds at most, unless
+        /// more must be signed ahead, so that a long run sends tokens that are young, as players do.
         func mostWaiting(at speed: Double) -> Int {
             Int(max(signedAhead(at: speed), Double(total ?? 0) / max(1, seconds) * 10))
         }

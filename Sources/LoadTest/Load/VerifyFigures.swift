@@ -29,8 +29,8 @@ package struct VerifyFigures: Sendable {
     package let before: ProcessMemory
     package let after: ProcessMemory
 
-    /// The rate of verification divided by that of libcrypto's bare RSA operations. It is above 1 where several signatures at
-    /// once gain more than all else costs.
+    /// The rate of verification divided by that of libcrypto's bare RSA operations. It is above 1 where several
+    /// signatures at once gain more than all else costs.
     package var ratio: Double? { bareSignaturesPerSecond.map { verificationsPerSecond / $0 } }
 
     init(of parts: [ThreadFigures], seconds: Double, before: ProcessMemory, after: ProcessMemory) {

@@ -65,8 +65,8 @@ package struct LoadReport {
         if !figures.isEmpty { parts.append(.line(label, figures)) }
     }
 
-    /// Adds for which part of the time the load had a processor when it wanted one. On a busy machine, the figures are those
-    /// of other programs too.
+    /// Adds for which part of the time the load had a processor when it wanted one. On a busy machine, the figures are
+    /// those of other programs too.
     package mutating func add(_ processor: ProcessorTime, key: [String] = ["processorShare"]) {
         let share = ReportFigure(
             "there for # of the time in which the load wanted one", key, processor.share, .part, better: .higher,

@@ -23,8 +23,8 @@ private enum Element {
     }
 }
 
-/// The vertical scale of a plot. A linear one begins at zero and ends at a round number, a logarithmic one begins and ends
-/// at powers of ten.
+/// The vertical scale of a plot. A linear one begins at zero and ends at a round number, a logarithmic one begins and
+/// ends at powers of ten.
 struct PlotScale {
     /// The powers of ten at the ends of a logarithmic scale; `nil` for a linear one.
     private let powers: ClosedRange<Double>?

@@ -23,14 +23,16 @@ package enum CheckTime: Equatable, Sendable {
 }
 
 extension Timestamp {
-    /// Reads a time as people have it before them; `nil` for any other text. A time without an offset is in UTC. These are read:
+    /// Reads a time as people have it before them; `nil` for any other text. A time without an offset is in UTC. These
+    /// are read:
     ///
-    /// - ISO 8601, also with a blank, without seconds or with a fraction: `2016-03-17T22:02:00Z`, `2016-03-17 15:02:00 -0700`, and with
-    ///   a weekday before it, as `journalctl` writes it
+    /// - ISO 8601, also with a blank, without seconds or with a fraction: `2016-03-17T22:02:00Z`, `2016-03-17 15:02:00
+    ///   -0700`, and with a weekday before it, as `journalctl` writes it
     /// - the date of an HTTP header: `Thu, 17 Mar 2016 22:02:00 GMT`
     /// - nginx's `$time_local`: `17/Mar/2016:22:02:00 +0000`
     /// - the date of an AuthN or AuthZ token: `2016/03/18 00:02:00 GMT +0200`
-    /// - seconds since 1970, also with a fraction, such as nginx's `$msec`, or after `@`; milliseconds, which have 13 digits
+    /// - seconds since 1970, also with a fraction, such as nginx's `$msec`, or after `@`; milliseconds, which have 13
+    ///   digits
     /// - `now`, or a whole number of seconds, minutes, hours or days before or after that: `-90s`, `-5m`, `+2h`, `-3d`
     public init?(reading text: String, asOf now: Timestamp = .now) {
         // Nobody writes a longer one, and comparing a text of many accents as a `String` takes seconds.

@@ -1,8 +1,8 @@
 internal import Basics
 
 extension TokenEnvelope {
-    /// What made a signature bad, in words for a person, and what to do: the token was cut, or a log masks something in it; `nil` if neither
-    /// shows.
+    /// What made a signature bad, in words for a person, and what to do: the token was cut, or a log masks something in
+    /// it; `nil` if neither shows.
     package var loss: (cause: String, advice: String)? {
         let end = Array("</".utf8) + payload.dropFirst().prefix { $0.isLetterOrDigit } + Array(">".utf8)
         if payload.firstRange(of: end) == nil { return (Self.cutInWords(payload, length: length), Self.cutAdvice) }

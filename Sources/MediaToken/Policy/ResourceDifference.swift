@@ -4,7 +4,8 @@ internal import TokenXML
 
 /// The difference between a signed resource and the expected ones, described for the person who has to find the cause.
 struct ResourceDifference: Sendable {
-    /// The expected resource that has the longest prefix in common with the signed one, in canonical form if both have one.
+    /// The expected resource that has the longest prefix in common with the signed one, in canonical form if both have
+    /// one.
     let expected: ResourceID
     /// One line on what differs.
     let message: String

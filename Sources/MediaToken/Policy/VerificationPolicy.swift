@@ -3,8 +3,8 @@ public import ClaimsStage
 
 /// The checks that a token must pass beyond its signature.
 public struct VerificationPolicy: Sendable {
-    /// The ``clockSkew`` of a policy that names none. The stores of this package place their fences later by as much, unless
-    /// they are told otherwise.
+    /// The ``clockSkew`` of a policy that names none. The stores of this package place their fences later by as much,
+    /// unless they are told otherwise.
     public static let defaultClockSkew: Duration = .seconds(30)
     /// The largest ``clockSkew``. A replay store keeps an entry for that long after the token has expired, so that no
     /// process that shares the store can accept a token whose entry is gone.

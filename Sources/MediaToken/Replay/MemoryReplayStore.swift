@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A replay store in the memory of one process. Its records end with the process.
 ///
-/// A long-running process creates its store with a fence (``init(fencedAt:capacity:)``), because a new store does not know
-/// which tokens were used just before. A busy store takes 20 to 30 bytes per live token.
+/// A long-running process creates its store with a fence (``init(fencedAt:capacity:)``), because a new store does not
+/// know which tokens were used just before. A busy store takes 20 to 30 bytes per live token.
 ///
 /// Any number of threads can use the store at once: it is split by digest into shards, each with its own lock.
 public final class MemoryReplayStore: ReplayStore {
@@ -29,9 +29,9 @@ public final class MemoryReplayStore: ReplayStore {
         self.init(capacity, fence)
     }
 
-    /// Creates an empty store that takes every token for unused until it is claimed here. That is right for one run over
-    /// captured tokens, and wrong for a long-running process: a token used just before a restart is accepted again after
-    /// it.
+    /// Creates an empty store that takes every token for unused until it is claimed here. That is right for one run
+    /// over captured tokens, and wrong for a long-running process: a token used just before a restart is accepted again
+    /// after it.
     ///
     /// - Parameter capacity: the largest number of live entries. A full store answers every new claim with
     ///   ``ReplayStoreError/full(_:)``.

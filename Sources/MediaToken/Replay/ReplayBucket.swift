@@ -17,8 +17,8 @@ public struct ReplayBucket: Hashable, Comparable, Sendable {
         self.index = index
     }
 
-    /// The bucket of tokens that expire at `until`. All that expire before 1970 share one, as do all after the year 9999.
-    /// A bucket that a store wrote down by its ``begin`` is read back by this initializer.
+    /// The bucket of tokens that expire at `until`. All that expire before 1970 share one, as do all after the year
+    /// 9999. A bucket that a store wrote down by its ``begin`` is read back by this initializer.
     public init(expiring until: Timestamp) {
         index = min(max(0, until.milliseconds), Timestamp.endOfDates.milliseconds) / Self.width
     }

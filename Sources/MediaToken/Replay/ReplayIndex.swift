@@ -31,8 +31,8 @@ package struct ReplayIndex: Sendable {
         buckets[bucket, default: IndexedBucket()].insert(half, use)
     }
 
-    /// Reads what a claim on a key will need first. Called for all claims of a group before they are decided, it has the
-    /// processor wait for their memory at the same time.
+    /// Reads what a claim on a key will need first. Called for all claims of a group before they are decided, it has
+    /// the processor wait for their memory at the same time.
     package func touch(_ half: SIMD2<UInt64>, in bucket: ReplayBucket) -> UInt64 {
         buckets[bucket]?.keys.touch(half) ?? 0
     }

@@ -31,8 +31,8 @@ package struct ReplayLookupResult: Hashable, Sendable {
     package enum Use: Hashable, Sendable {
         /// The store has complete records for the token's issue time, and no use in them.
         case unused
-        /// The token is used: at the time `since`, if the store knows it. A store keeps the time only if the first caller
-        /// may retry.
+        /// The token is used: at the time `since`, if the store knows it. A store keeps the time only if the first
+        /// caller may retry.
         case used(since: Timestamp?)
         /// The store's records begin at the time `since`, and the token was not issued after that. A gate rejects it.
         case predatesStore(since: Timestamp)

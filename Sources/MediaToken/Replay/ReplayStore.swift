@@ -120,9 +120,9 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
 /// A store implements ``claim(_:at:)``; the form that does not block is derived from it. A store that answers from
 /// memory, or has connections of its own, implements that form as well.
 ///
-/// A store with an asynchronous client implements ``claimWithoutBlocking(_:at:)`` with that client. Its ``claim(_:at:)``
-/// hands the group to a thread of the client, and blocks the caller's thread until the answers are there. Neither thread
-/// may be one of Swift's cooperative pool, which could then wait for itself.
+/// A store with an asynchronous client implements ``claimWithoutBlocking(_:at:)`` with that client. Its
+/// ``claim(_:at:)`` hands the group to a thread of the client, and blocks the caller's thread until the answers are
+/// there. Neither thread may be one of Swift's cooperative pool, which could then wait for itself.
 public protocol ReplayStore: Sendable {
     /// Decides the claims of a group, in order, and returns one answer for each. It may block the calling thread.
     ///

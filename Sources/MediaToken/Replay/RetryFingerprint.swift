@@ -28,8 +28,8 @@ public struct RetryFingerprint: Hashable, Sendable {
 
 /// The use of a token that may be retried: the record that a store keeps beside the key of a claim with a fingerprint.
 ///
-/// A store keeps the first claim's record and answers every later claim on the key by ``answer(to:)``. A claim without a
-/// fingerprint has no record: its key is kept alone, and a later claim on it is ``ReplayAnswer/alreadyUsed``.
+/// A store keeps the first claim's record and answers every later claim on the key by ``answer(to:)``. A claim without
+/// a fingerprint has no record: its key is kept alone, and a later claim on it is ``ReplayAnswer/alreadyUsed``.
 public struct FingerprintedUse: Hashable, Sendable {
     /// The fingerprint of the first claim on the key.
     public let fingerprint: RetryFingerprint

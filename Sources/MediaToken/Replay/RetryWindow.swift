@@ -15,7 +15,8 @@ public struct RetryWindow: Sendable, CustomStringConvertible, CustomReflectable 
     /// The least number of bytes of a secret. Another client could guess a shorter one within the window.
     public static let shortestSecret = 16
 
-    /// Creates a retry window for the caller that knows `secret`; `nil` if the secret is shorter than ``shortestSecret``.
+    /// Creates a retry window for the caller that knows `secret`; `nil` if the secret is shorter than
+    /// ``shortestSecret``.
     ///
     /// - Parameters:
     ///   - secret: a value that only this caller knows, such as a randomly generated `Idempotency-Key`.

@@ -73,8 +73,8 @@ extension SignatureWorkspace {
     }
 
     // Unreached: A ring whose keys were all withdrawn; the properties withdraw none.
-    /// The indexes of the keys in the order in which they are tried. Tokens do not name their key, so the key that verified
-    /// last is the first.
+    /// The indexes of the keys in the order in which they are tried. Tokens do not name their key, so the key that
+    /// verified last is the first.
     private var order: [Int] { keys.isEmpty ? [] : [mostRecent] + keys.indices.filter { $0 != mostRecent } }
 
     // MARK: Several signatures at once

@@ -13,7 +13,8 @@ public struct KeyRequirements: Sendable {
     public let minimumRSABits: Int
     /// Whether a certificate is used outside its validity period, both when it is loaded and later.
     public let ignoresCertificateDates: Bool
-    /// Whether a certificate that has issued another one of its file is loaded too: an authority that could then sign tokens itself.
+    /// Whether a certificate that has issued another one of its file is loaded too: an authority that could then sign
+    /// tokens itself.
     public let acceptsIssuers: Bool
 
     /// Creates requirements; the defaults are the strict ones.

@@ -12,8 +12,8 @@ public struct KeyRing: Sendable {
     public private(set) var keys: [VerificationKey]
     /// Keys that were found in a directory but not loaded, each with the reason. Show them as a warning.
     public let refused: [RefusedKey]
-    /// What loaded files have besides keys, each with the reason why it was left out: an issuer's certificate above all. Show them as a
-    /// warning.
+    /// What loaded files have besides keys, each with the reason why it was left out: an issuer's certificate above
+    /// all. Show them as a warning.
     public let leftOut: [RefusedKey]
     private let requirements: KeyRequirements
 
@@ -86,8 +86,8 @@ extension KeyRing {
         return (loader.accepted, loader.refused + refused, loader.leftOut)
     }
 
-    /// This ring without the keys that are gone. A key stays if a file has it, and if its own file is there and cannot be
-    /// read, as while somebody writes it.
+    /// This ring without the keys that are gone. A key stays if a file has it, and if its own file is there and cannot
+    /// be read, as while somebody writes it.
     ///
     /// - Parameters:
     ///   - paths: the files and directories that keys are loaded from now.
@@ -123,9 +123,11 @@ extension KeyRing {
         return ring
     }
 
-    /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by mistake.
+    /// The refused files that `earlier` has a key of and this ring has none of: each was damaged, or replaced by
+    /// mistake.
     ///
-    /// A key of `earlier` does not count if this ring would refuse it too, as that of a certificate that has expired since.
+    /// A key of `earlier` does not count if this ring would refuse it too, as that of a certificate that has expired
+    /// since.
     package func refusals(ofFilesIn earlier: KeyRing, at now: Timestamp = .now) -> [RefusedKey] {
         let before = Set(earlier.keys.filter { requirements.refusal(of: $0, at: now) == nil }.map(\.file))
         let loaded = Set(keys.map(\.file))

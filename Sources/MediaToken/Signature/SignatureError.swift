@@ -23,8 +23,8 @@ package indirect enum SignatureError: Error, Sendable {
         }
     }
 
-    /// The cause and what to do about it, for a person: whether the text of the token was changed, or another key made `signature`;
-    /// `nil` if that cannot be told from the signature.
+    /// The cause and what to do about it, for a person: whether the text of the token was changed, or another key made
+    /// `signature`; `nil` if that cannot be told from the signature.
     ///
     /// It takes one operation for each loaded key, and no verification calls it.
     package func origin(of signature: [UInt8]) -> (cause: String, advice: String?)? {

@@ -14,7 +14,8 @@ package final class SignatureWorkspace {
     /// How many signatures an engine has called valid.
     package internal(set) var verifiedTogether = 0
 
-    /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group comes.
+    /// - Parameter engine: the engine that verifies several signatures at once. It is asked for when the first group
+    ///   comes.
     package init(
         keys: KeyRing, engine: @autoclosure @escaping () -> BatchVerifier.Engine? = BatchEngine.inUse
     ) throws(SignatureError) {

@@ -17,7 +17,8 @@ package struct Examination: Sendable {
     package let fields: [TokenField]
     /// When the token was issued; `nil` if it is not a media token or could not be read.
     package let issueTime: TokenDate?
-    /// When the token expires, without clock skew, at the offset of the token's own dates; `nil` if it could not be read.
+    /// When the token expires, without clock skew, at the offset of the token's own dates; `nil` if it could not be
+    /// read.
     package let expires: TokenDate?
     /// The time of the check, from which the distances are counted.
     package let time: Timestamp
@@ -27,7 +28,8 @@ package struct Examination: Sendable {
         reports.first { $0.outcome == .failed }
     }
 
-    /// Whether the token passes every check that a verification makes, but the replay claim, which an examination cannot make.
+    /// Whether the token passes every check that a verification makes, but the replay claim, which an examination
+    /// cannot make.
     package var passesAllButUse: Bool {
         // With a key, a check is left out only if the policy and the request exempt the token from it.
         key != nil && reports.allSatisfy { [.passed, .notChecked].contains($0.outcome) }
@@ -51,9 +53,9 @@ package struct Examination: Sendable {
             time: time)
     }
 
-    /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token without a
-    /// failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked. It is `NOT_AS_ASKED` if the failed check has
-    /// no code.
+    /// The code of the first failure. It is never `VALID_TOKEN`, because an examination accepts nothing: a token
+    /// without a failure is `VERIFIED`, or `UNVERIFIED` if its signature was not checked. It is `NOT_AS_ASKED` if the
+    /// failed check has no code.
     package var code: String {
         if let firstFailure { return firstFailure.code?.rawValue ?? "NOT_AS_ASKED" }
         return key == nil ? "UNVERIFIED" : "VERIFIED"

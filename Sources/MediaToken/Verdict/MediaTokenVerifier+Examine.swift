@@ -29,8 +29,8 @@ extension MediaTokenVerifier {
         examine(token, for: expectation.requestors, expectation.resource, at: now)
     }
 
-    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token, for a person: also on where a
-    /// signature comes from that no key verifies.
+    /// Verifies a group of tokens like ``verify(_:at:)``, and reports on every check of each token, for a person: also
+    /// on where a signature comes from that no key verifies.
     package func verifyAndExamine(
         _ group: [VerificationRequest], at now: Timestamp
     ) -> [(outcome: Result<Verdict, VerificationError>, examination: Examination)] {

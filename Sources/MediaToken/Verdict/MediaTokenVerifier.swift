@@ -93,8 +93,8 @@ public final class MediaTokenVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - claim: asks the replay store for the loop, in place of the verifier's own store.
-    ///   - completion: called once, with a result for each request, and the short ID of each token that has one: when the
-    ///     store has answered or, if no token of the group gets as far as the store, before this method returns.
+    ///   - completion: called once, with a result for each request, and the short ID of each token that has one: when
+    ///     the store has answered or, if no token of the group gets as far as the store, before this method returns.
     package func verify(
         _ group: [VerificationRequest], at now: Timestamp, claimingBy claim: ReplayClaimer,
         _ completion: @escaping ([Result<Verdict, VerificationError>], [TokenID?]) -> Void

@@ -12,7 +12,8 @@ struct TokenExaminer {
     let unread: [CheckReport]
     /// The time of the check.
     let time: Timestamp
-    /// Whether to find out what happened to a token whose signature no key verifies, which nobody but a person asks for.
+    /// Whether to find out what happened to a token whose signature no key verifies, which nobody but a person asks
+    /// for.
     var seeksCause = false
 
     /// The reports on a token that could be read, its issue time if it has one, and its expiry.

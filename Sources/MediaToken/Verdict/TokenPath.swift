@@ -83,7 +83,8 @@ package final class TokenPath {
     }
 }
 
-/// What the steps of a group have come to. An examination shows what the first steps found; a verdict needs the members alone.
+/// What the steps of a group have come to. An examination shows what the first steps found; a verdict needs the members
+/// alone.
 struct GroupSteps {
     let envelopes: [Result<TokenEnvelope, EnvelopeError>]
     /// The result of verifying each signature; `nil` for a token that has no envelope.

@@ -43,8 +43,8 @@ public struct VerifiedToken: Sendable {
     }
 }
 
-/// A verification that reached no verdict. The caller must reject the token (`ERROR_UNKNOWN`), which may count as used: the
-/// app fetches a new one.
+/// A verification that reached no verdict. The caller must reject the token (`ERROR_UNKNOWN`), which may count as used:
+/// the app fetches a new one.
 public enum VerificationError: Error, Sendable, CustomStringConvertible {
     /// The replay store did not answer, or its answer was not usable.
     case replayStore(ReplayStoreError)

@@ -39,8 +39,8 @@ package struct AnswerCode: Sendable {
     static let explained = AnswerCode("EXPLAINED", consumed: .no)
 }
 
-/// The code of an answer without a verdict, because the gate needed no token or had none to verify. Its codes differ from
-/// those of all verdicts, but its HTTP statuses may be the same.
+/// The code of an answer without a verdict, because the gate needed no token or had none to verify. Its codes differ
+/// from those of all verdicts, but its HTTP statuses may be the same.
 package enum GateCode: String, Sendable, CaseIterable {
     /// The media is unprotected, so the request is allowed.
     case tokenNotRequired = "TOKEN_NOT_REQUIRED"

@@ -120,8 +120,8 @@ package struct AnswerTemplate: Sendable {
         return parts + [.literal(literal + rest)]
     }
 
-    /// What is the same in every body: the text between the values, without white space. JSON is in one form, however its members
-    /// are ordered and its characters escaped.
+    /// What is the same in every body: the text between the values, without white space. JSON is in one form, however
+    /// its members are ordered and its characters escaped.
     var skeleton: String {
         // Without a value, a number outside of quotation marks is no JSON.
         for values: Values in [[:], [.expires: "0"]] where escaping == .json {
@@ -143,8 +143,8 @@ package struct AnswerTemplate: Sendable {
         return Array(text.utf8)
     }
 
-    /// Refuses a body that is not of its type, whatever the values are. A placeholder outside of a JSON string, or in the
-    /// name of an XML element, would let a value change the answer.
+    /// Refuses a body that is not of its type, whatever the values are. A placeholder outside of a JSON string, or in
+    /// the name of an XML element, would let a value change the answer.
     private func checkForm(of text: String) throws(AnswerTemplateError) {
         var values = Dictionary(uniqueKeysWithValues: placeholders.map { ($0, Self.hostile) })
         // The only value that is a number, which may stand without quotes.

@@ -35,7 +35,8 @@ package struct CORSOrigins: Sendable, Equatable {
     /// Whether no page may call the gate.
     var isEmpty: Bool { origins.isEmpty && !isAny }
 
-    /// The header fields of an answer to a page: those that let the page read it, if its origin may, and `Vary` in any case.
+    /// The header fields of an answer to a page: those that let the page read it, if its origin may, and `Vary` in any
+    /// case.
     ///
     /// - Parameter origin: The `Origin` of the request, which browsers write in lower case.
     func fields(for origin: ArraySlice<UInt8>) -> [(name: StaticString, value: String)] {

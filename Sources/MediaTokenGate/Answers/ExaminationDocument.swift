@@ -1,8 +1,8 @@
 internal import Basics
 package import MediaToken
 
-/// An examination as JSON, for `/v1/explain` and for `verify --json` and `inspect --json`. The members that it shares with
-/// the gate's other answers have the same names and meanings.
+/// An examination as JSON, for `/v1/explain` and for `verify --json` and `inspect --json`. The members that it shares
+/// with the gate's other answers have the same names and meanings.
 ///
 /// It holds personal data: the token's session GUID is one of its fields.
 package struct ExaminationDocument: Encodable {
@@ -62,8 +62,8 @@ package struct ExaminationDocument: Encodable {
         checks = examination.reports.map(CheckObject.init)
     }
 
-    /// The texts of the fields by name. Of several fields of one name, as only unknown ones may be, each has its number, as
-    /// in XPath: `extra[1]`, `extra[2]`.
+    /// The texts of the fields by name. Of several fields of one name, as only unknown ones may be, each has its
+    /// number, as in XPath: `extra[1]`, `extra[2]`.
     private static func byName(_ fields: [TokenField]) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, group) in Dictionary(grouping: fields, by: \.name) {

@@ -90,8 +90,8 @@ struct FlatJSON: ~Copyable {
         while position + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
             let (quote, backslash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-            // The top bit marks a byte that needs an escape. A borrow may also mark the byte after it, so the loop below
-            // looks at each byte.
+            // The top bit marks a byte that needs an escape. A borrow may also mark the byte after it, so the loop
+            // below looks at each byte.
             let found =
                 ((word &- (ones << 5)) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
             if found & (ones << 7) != 0 { break }

@@ -39,8 +39,8 @@ extension HTTPAnswer {
 }
 
 extension Timestamp {
-    /// The whole seconds from `now` until a fence at this time rejects no token that is issued then; 0 if that time has come.
-    /// Issue times are whole seconds, so a token of the second in which the fence lies is rejected too.
+    /// The whole seconds from `now` until a fence at this time rejects no token that is issued then; 0 if that time has
+    /// come. Issue times are whole seconds, so a token of the second in which the fence lies is rejected too.
     package func secondsUntilPassed(at now: Timestamp) -> Int64 {
         let passed = Timestamp(milliseconds: wholeSeconds * 1000).advanced(byMilliseconds: 1000)
         return max(0, -(now.milliseconds(since: passed).flooredQuotient(by: 1000)))
@@ -74,8 +74,8 @@ struct RequestError: Error {
     }
 }
 
-/// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type that it
-/// has in other answers, so that a caller decodes every answer as one type.
+/// The problem details of an answer (RFC 9457), sent as `application/problem+json`. Each member has the name and type
+/// that it has in other answers, so that a caller decodes every answer as one type.
 private struct ProblemDocument {
     /// The HTTP status of the answer.
     let status: Int

@@ -17,8 +17,8 @@ package struct GateReply: Sendable {
     let row: AnswerCode
     /// The code of a verdict, a ``GateCode``, or `EXPLAINED`.
     package var code: String { row.name }
-    /// Why the request is not allowed, or why its grant is not renewed; `nil` if there is nothing to say. The log shortens
-    /// the text.
+    /// Why the request is not allowed, or why its grant is not renewed; `nil` if there is nothing to say. The log
+    /// shortens the text.
     package var detail: String?
     /// The authentic playback grant of the request; `nil` if it has none.
     var grant: UsedGrant?
@@ -53,8 +53,8 @@ package struct GateReply: Sendable {
         self.init(200, .explained, type: "application/json", body: JSONLine.body(document))
     }
 
-    /// The answer to a proxy about a request that gets no media, whose token was examined and not consumed. It is allowed if the
-    /// token passes every check but its use.
+    /// The answer to a proxy about a request that gets no media, whose token was examined and not consumed. It is
+    /// allowed if the token passes every check but its use.
     package init(withoutMedia examination: Examination) {
         if examination.passesAllButUse {
             self.init(200, AnswerCode(.tokenNotConsumed))

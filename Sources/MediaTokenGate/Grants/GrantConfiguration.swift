@@ -34,8 +34,8 @@ package struct GrantConfiguration: Sendable, Equatable {
         )
     }
 
-    /// These settings with those of their key files alone that still have the secrets that were read from them; `nil` if no key
-    /// is left, or another secret is gone. A file that is there and cannot be read has them.
+    /// These settings with those of their key files alone that still have the secrets that were read from them; `nil`
+    /// if no key is left, or another secret is gone. A file that is there and cannot be read has them.
     ///
     /// - Parameters:
     ///   - named: The settings of the grant now.

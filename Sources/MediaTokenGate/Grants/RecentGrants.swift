@@ -2,8 +2,8 @@ internal import Basics
 internal import HTTP
 internal import PlaybackGrants
 
-/// The grants of one route that were made last. Clients that ask in the same second for what one grant opens get the same
-/// grant, which is made once.
+/// The grants of one route that were made last. Clients that ask in the same second for what one grant opens get the
+/// same grant, which is made once.
 final class RecentGrants: Sendable {
     struct Made: Sendable {
         let grant: Grant

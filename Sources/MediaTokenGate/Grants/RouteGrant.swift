@@ -190,8 +190,8 @@ package final class RouteGrant: Sendable {
     }
 
     /// The `Set-Cookie` field of the grant that replaces one with these claims, which opens a request at `now`; `nil`
-    /// unless it is due. A grant for another path prefix than the route's own is not renewed, since its cookie may be for
-    /// another path.
+    /// unless it is due. A grant for another path prefix than the route's own is not renewed, since its cookie may be
+    /// for another path.
     ///
     /// - Throws: ``GrantError`` if the new grant cannot be made.
     func renewal(of claims: CATClaims, at now: Timestamp) throws(GrantError) -> HTTPFields? {
@@ -214,8 +214,8 @@ package final class RouteGrant: Sendable {
     }
 }
 
-/// An order for a playback grant, to be fulfilled if the token is accepted. It is a class, because it passes through many
-/// hands, and refers to much.
+/// An order for a playback grant, to be fulfilled if the token is accepted. It is a class, because it passes through
+/// many hands, and refers to much.
 package final class GrantOrder: Sendable {
     /// What tokens must have in common to get the same grant.
     struct Key: Hashable, Sendable {

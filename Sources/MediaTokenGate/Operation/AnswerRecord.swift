@@ -1,8 +1,9 @@
 internal import Basics
 internal import MediaToken
 
-/// What log and metrics record of an answer. No token is written. What a client sent is written only as far as ``LogReason``,
-/// ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most 64 characters.
+/// What log and metrics record of an answer. No token is written. What a client sent is written only as far as
+/// ``LogReason``, ``RequestID`` and ``TrustedProxies`` let it through; a client chooses its own request ID, of at most
+/// 64 characters.
 struct AnswerRecord: Sendable {
     var code = AnswerCode("")
     /// Whether the log has a line for the answer. If not, the members that only the log has may be unset.
@@ -20,11 +21,13 @@ struct AnswerRecord: Sendable {
     var peer = ""
     /// The address of the client behind trusted proxies.
     var client: String?
-    /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path, or the server refused it.
+    /// The part of the gate that was asked; `nil` if the gate has nothing at the request's path, or the server refused
+    /// it.
     var place: GateDestination?
     /// The path of the route, as it is configured.
     var route: String?
-    /// Why the request is not allowed, or why its grant is not renewed. What others sent may be in it, so the log shortens it.
+    /// Why the request is not allowed, or why its grant is not renewed. What others sent may be in it, so the log
+    /// shortens it.
     var detail: String?
     /// The short ID of the token; `nil` if no token could be split into a signature and signed bytes.
     var token: TokenID?

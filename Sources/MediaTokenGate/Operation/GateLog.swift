@@ -2,8 +2,8 @@ internal import Basics
 internal import MediaToken
 internal import Synchronization
 
-/// Writes one JSON line per answer. No event loop waits for its file; if that does not keep up, lines are dropped, and the log reports
-/// how many.
+/// Writes one JSON line per answer. No event loop waits for its file; if that does not keep up, lines are dropped, and
+/// the log reports how many.
 package final class GateLog: Sendable {
     /// `nil` if nothing is logged.
     private let writer: LineWriter?

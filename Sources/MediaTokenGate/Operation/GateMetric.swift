@@ -1,4 +1,5 @@
-/// The metrics that the gate has at `/metrics`. What is declared here is in their `# HELP` lines, and on the page on monitoring.
+/// The metrics that the gate has at `/metrics`. What is declared here is in their `# HELP` lines, and on the page on
+/// monitoring.
 package enum GateMetric: String, CaseIterable {
     case verdicts = "media_token_verdicts_total"
     case verdictSeconds = "media_token_verdict_seconds"
@@ -26,7 +27,8 @@ package enum GateMetric: String, CaseIterable {
     case processMostDescriptors = "process_max_fds"
     case processStart = "process_start_time_seconds"
 
-    /// What is declared of a metric: its kind, its labels, to which a histogram adds `le`, and what its samples are, in one sentence.
+    /// What is declared of a metric: its kind, its labels, to which a histogram adds `le`, and what its samples are, in
+    /// one sentence.
     struct Declaration {
         let kind: MetricFamily.Kind
         let labels: [String]

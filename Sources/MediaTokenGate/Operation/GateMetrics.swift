@@ -112,8 +112,8 @@ package final class GateMetrics: Sendable {
 
     package init() {}
 
-    /// Counts the answers of a group. Neighbours that have the same labels, as a group's members mostly have, are counted
-    /// together.
+    /// Counts the answers of a group. Neighbours that have the same labels, as a group's members mostly have, are
+    /// counted together.
     func count(_ group: AnswerRecords) {
         let records = group.records
         state.withLock { state in
@@ -150,8 +150,8 @@ package final class GateMetrics: Sendable {
         }
     }
 
-    /// All counts as metrics. They are put together under the lock: a copy of the counts would share their buffers with the
-    /// threads that go on counting.
+    /// All counts as metrics. They are put together under the lock: a copy of the counts would share their buffers with
+    /// the threads that go on counting.
     var families: [MetricFamily] {
         state.withLock { $0.families } + [MetricFamily(.processStart, start.seconds)]
     }

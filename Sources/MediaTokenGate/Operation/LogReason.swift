@@ -2,10 +2,10 @@ package import Basics
 
 /// The form in which the log has the reason for an answer, which may quote what a client or a caller sent.
 ///
-/// Whatever the text is, each of its words is cut after ``longestWord`` bytes, and each value between quotation marks after
-/// ``longestValue``. A token begins with a tag of 15 bytes and a signature of 172 or more without a space, and any
-/// encoding of it with as much; a session GUID stands behind these. So neither gets into the log, in whichever field a
-/// token was sent and whichever message quotes that field.
+/// Whatever the text is, each of its words is cut after ``longestWord`` bytes, and each value between quotation marks
+/// after ``longestValue``. A token begins with a tag of 15 bytes and a signature of 172 or more without a space, and
+/// any encoding of it with as much; a session GUID stands behind these. So neither gets into the log, in whichever
+/// field a token was sent and whichever message quotes that field.
 package struct LogReason {
     private static let longestWord = 20
     private static let longestValue = 32

@@ -3,8 +3,8 @@ package import MediaToken
 
 /// Whether a load balancer should send requests to the gate: by the replay store, until the gate stops.
 ///
-/// A gate whose store is new waits until the store's fence has passed, since it would refuse the token of every play. It
-/// waits only once: when a store sets a fence later, all gates that share it have the same one, and they still serve
+/// A gate whose store is new waits until the store's fence has passed, since it would refuse the token of every play.
+/// It waits only once: when a store sets a fence later, all gates that share it have the same one, and they still serve
 /// viewers who have playback grants.
 package final class StoreReadiness: Sendable {
     /// The answer to an operator's question.

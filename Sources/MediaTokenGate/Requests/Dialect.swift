@@ -37,7 +37,8 @@ package final class Dialect: Sendable {
         Value.allCases.compactMap { places[$0] }.filter { $0.part == .header }.map(\.field.description)
     }
 
-    /// The route that the dialect names; `nil` if it names none, no route has that path, or routes of several hosts have it.
+    /// The route that the dialect names; `nil` if it names none, no route has that path, or routes of several hosts
+    /// have it.
     fileprivate func route(among routes: [GateRoute]) -> GateRoute? {
         let named = routes.filter { $0.path.text.hasSameBytes(as: route ?? "") }
         return named.count == 1 ? named[0] : nil

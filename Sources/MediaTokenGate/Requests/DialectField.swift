@@ -59,8 +59,8 @@ struct DialectValues {
     private var form: FormFields?
     private var json: JSONObject?
 
-    /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients label
-    /// JSON as a form, or as nothing.
+    /// Reads the parts of the request that the places are in. The dialect alone decides how the body is read: clients
+    /// label JSON as a form, or as nothing.
     init(_ request: HTTPRequest, at places: [Dialect.Value: DialectField]) throws(RequestError) {
         query = try FormFields.whole(request.query ?? [], of: "query")
         (self.request, self.places) = (request, places)

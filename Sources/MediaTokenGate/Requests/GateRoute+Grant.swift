@@ -45,8 +45,8 @@ extension GateRoute {
         return refused
     }
 
-    /// Checks that a grant opens what `request` asks for. A grant of a broader route does not open this more specific one,
-    /// nor does a grant for any host if the route names hosts.
+    /// Checks that a grant opens what `request` asks for. A grant of a broader route does not open this more specific
+    /// one, nor does a grant for any host if the route names hosts.
     ///
     /// - Parameter ownPrefix: The path prefix of the route's own grants, which is known to lie within the route.
     /// - Throws: ``CATError`` if the grant does not open it.
@@ -63,7 +63,8 @@ extension GateRoute {
 }
 
 extension CATClaims {
-    /// The short ID of the media token that the grant was made for; `nil` if the grant has no ID, or not one that a gate gives.
+    /// The short ID of the media token that the grant was made for; `nil` if the grant has no ID, or not one that a
+    /// gate gives.
     fileprivate var token: TokenID? {
         // Unreached: A grant without the ID that a gate gives it; the properties' grants are made by the gate.
         guard let identifier, identifier.count == ReplayKey.identifierLength else { return nil }

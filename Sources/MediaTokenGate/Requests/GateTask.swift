@@ -7,7 +7,8 @@ package enum GateTask: Sendable {
     case settled(GateReply)
     /// Verify a token, and answer with the verdict.
     case verify(VerificationTask)
-    /// Examine a token without consuming it, and answer with the result of every check, or to a proxy with the first failure.
+    /// Examine a token without consuming it, and answer with the result of every check, or to a proxy with the first
+    /// failure.
     case explain(ExplanationRequest)
 
     /// The task, with the route that it belongs to.

@@ -37,7 +37,8 @@ struct ProxiedRequest {
         default:
             method = question.onlyValue(of: GateField.originalMethod)
             if let url = try Self.originalURL(of: question) {
-                // The proxies that send a URL set neither X-Original-Host nor an attempt; these could come from the client.
+                // The proxies that send a URL set neither X-Original-Host nor an attempt; these could come from the
+                // client.
                 (host, target, attempt) = (Array(url.origin.host.name.utf8)[...], url.rest, nil)
             } else {
                 // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
@@ -48,7 +49,8 @@ struct ProxiedRequest {
         }
     }
 
-    /// The URL in `X-Original-URL`, as ingress-nginx and guides to Authelia and authentik send it; `nil` if there is none.
+    /// The URL in `X-Original-URL`, as ingress-nginx and guides to Authelia and authentik send it; `nil` if there is
+    /// none.
     private static func originalURL(
         of question: HTTPRequest
     ) throws(RequestError) -> (origin: StreamOrigin, rest: ArraySlice<UInt8>)? {

@@ -15,8 +15,8 @@ package enum RequestID {
         }
     }
 
-    /// Whether a text consists of the characters of usual IDs: UUIDs, hexadecimal and Base64 texts, and several of these
-    /// joined by punctuation.
+    /// Whether a text consists of the characters of usual IDs: UUIDs, hexadecimal and Base64 texts, and several of
+    /// these joined by punctuation.
     private static func isID(_ text: ArraySlice<UInt8>) -> Bool {
         (1...longest).contains(text.count)
             && text.allSatisfy { byte in

@@ -6,7 +6,8 @@ internal import StreamPaths
 
 /// What names the stream of a request that exchanges a token.
 enum PlayTarget {
-    /// A URL or path, and what the request has it in, for messages. In some requests one with `/*` at its end names all below it.
+    /// A URL or path, and what the request has it in, for messages. In some requests one with `/*` at its end names all
+    /// below it.
     case url(String, in: String, mayBePrefix: Bool)
     /// All of a route, which the configuration names.
     case route(GateRoute)
@@ -20,8 +21,8 @@ struct TokenExchange {
     let routes: GateRoutes
     let comparesCanonically: Bool
 
-    /// The task of exchanging a token for a grant. The route of the stream determines what the token must be for, and the
-    /// grant.
+    /// The task of exchanging a token for a grant. The route of the stream determines what the token must be for, and
+    /// the grant.
     ///
     /// - Parameters:
     ///   - format: The form of the answer. It has the grant, so it may not fit every route.
@@ -46,7 +47,8 @@ struct TokenExchange {
                 let order = try route.grant?.order(for: wanted, at: now)
                 return .verify(VerificationTask(verification, format, order: order))
             } catch {
-                // Unreached: Names the field of a grant that cannot be made, for the message; the tests of plays have it.
+                // Unreached: Names the field of a grant that cannot be made, for the message; the tests of plays have
+                // it.
                 let place = error.field == "url" ? field : error.field
                 throw .invalid("the grant cannot be made: \(place): \(error.reason)")
             }
@@ -86,8 +88,8 @@ struct TokenExchange {
         comparesCanonically ? .canonically([resource]) : .exactly(resource)
     }
 
-    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route. A resource that the
-    /// caller names is compared as `/v1/verify` compares, whatever the route says.
+    /// The caller's expectation, which must be within the route's. Anything left out is taken from the route. A
+    /// resource that the caller names is compared as `/v1/verify` compares, whatever the route says.
     func narrowed(
         _ route: Expectation, toRequestor requestor: String?, resource sent: String?
     ) throws(RequestError) -> Expectation {
@@ -115,8 +117,8 @@ struct TokenExchange {
     /// at one play (draft-ietf-httpapi-idempotency-key-header). Anyone who has the token could guess a shorter key.
     private static let keyLengths = RetryWindow.shortestSecret...255
 
-    /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key. A retry with the
-    /// same key is allowed for the same stream only.
+    /// Lets a client fetch its grant again; `nil` if the route does not allow it, or the client sends no key. A retry
+    /// with the same key is allowed for the same stream only.
     private func retries(
         _ request: HTTPRequest, of wanted: WantedStream, within window: Duration?
     ) throws(RequestError) -> RetryWindow? {

@@ -9,7 +9,8 @@ package enum TrustedProxy: Sendable {
 
     static let forms = "an IP address, a network by its first address such as 10.0.0.0/8, or unix"
 
-    /// Reads an address, a network in CIDR notation (RFC 4632, 3.1), or `unix` for peers on Unix sockets; `nil` for any other text.
+    /// Reads an address, a network in CIDR notation (RFC 4632, 3.1), or `unix` for peers on Unix sockets; `nil` for any
+    /// other text.
     package init?(_ text: String) {
         if text.hasSameBytes(as: "unix") {
             self = .unixSockets
@@ -31,8 +32,8 @@ package struct TrustedProxies: Sendable {
         trustsUnixSockets = proxies.contains { if case .unixSockets = $0 { true } else { false } }
     }
 
-    /// The address of the client, as the nearest proxy that is not trusted was seen by one that is; `nil` if the peer is
-    /// not trusted, or an address that is needed cannot be read.
+    /// The address of the client, as the nearest proxy that is not trusted was seen by one that is; `nil` if the peer
+    /// is not trusted, or an address that is needed cannot be read.
     package func client(of request: HTTPRequest) -> String? {
         guard trustsUnixSockets || !networks.isEmpty, trusts(request.peer) else { return nil }
         for value in request.values(of: GateField.forwardedFor).reversed() {

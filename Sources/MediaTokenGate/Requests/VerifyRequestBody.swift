@@ -92,9 +92,9 @@ struct VerifyRequestBody: ~Copyable {
         self.form = form
     }
 
-    /// An object with a member of ``answerFields`` and none of ``tokenFields`` is an answer from Adobe, which the library reads.
-    /// Its requestor and resource are not used as the caller's expectation, since the client may have written them. Any
-    /// other object is the gate's own.
+    /// An object with a member of ``answerFields`` and none of ``tokenFields`` is an answer from Adobe, which the
+    /// library reads. Its requestor and resource are not used as the caller's expectation, since the client may have
+    /// written them. Any other object is the gate's own.
     ///
     /// - Parameter tokens: The tokens in the request's header fields.
     private mutating func readJSON(_ bytes: ArraySlice<UInt8>, _ tokens: [NamedToken]) throws(RequestError) {

@@ -76,8 +76,8 @@ package final class GateRoute: Sendable {
     }
 
     // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
-    /// The route without the grant keys that are gone, of which a file is no longer there, no longer named, or has another
-    /// content; `nil` if none is.
+    /// The route without the grant keys that are gone, of which a file is no longer there, no longer named, or has
+    /// another content; `nil` if none is.
     ///
     /// - Parameter routes: The routes by the settings now.
     package func withdrawing(by routes: [GateRoute]) -> GateRoute? {
@@ -89,8 +89,8 @@ package final class GateRoute: Sendable {
     }
 
     // Unreached: Compares the keys of a reload; the properties load them once.
-    /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose grants this
-    /// route refuses.
+    /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose
+    /// grants this route refuses.
     package func keysGone(since earlier: [GateRoute]) -> [String] {
         let old = earlier.first { $0.path.isSame(as: path) && $0.hosts == hosts }
         guard let before = old?.grant?.verifier, let now = grant?.verifier else { return [] }
@@ -141,7 +141,8 @@ struct GateRoutes: Sendable {
 
     /// The most specific route for `path`.
     ///
-    /// - Throws: ``RouteError``. The origin may take `/open/LIVE` for a path of another route if `/open/live` has its own.
+    /// - Throws: ``RouteError``. The origin may take `/open/LIVE` for a path of another route if `/open/live` has its
+    ///   own.
     func route(to path: StreamPath, on host: @autoclosure () -> StreamHost?) throws(RouteError) -> GateRoute {
         let routes = try routes(of: host())
         if let route = routes.nearest(to: path) { return route }

@@ -27,13 +27,14 @@ package struct Gate: Sendable {
         self.corsOrigins = corsOrigins
     }
 
-    /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name origins
-    /// and the request asks an endpoint for backends.
+    /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name
+    /// origins and the request asks an endpoint for backends.
     package func corsFields(for request: HTTPRequest) -> [(name: StaticString, value: String)] {
         corsFields(for: request, asking: place(of: request))
     }
 
-    /// The header fields by which a browser decides whether a page may read the answer to a request whose place is known.
+    /// The header fields by which a browser decides whether a page may read the answer to a request whose place is
+    /// known.
     func corsFields(for request: HTTPRequest, asking place: GateDestination?) -> [(name: StaticString, value: String)] {
         guard !corsOrigins.isEmpty, let place, place.isForBackends else { return [] }
         return corsOrigins.fields(for: request.onlyValue(of: GateField.origin) ?? [])
@@ -165,7 +166,8 @@ extension GateReply {
     ///
     /// - Parameters:
     ///   - grant: The grant.
-    ///   - renewal: The cookie with the next grant, if that is due; a failure is for the log only, since this grant is valid.
+    ///   - renewal: The cookie with the next grant, if that is due; a failure is for the log only, since this grant is
+    ///     valid.
     fileprivate func opened(by grant: UsedGrant, _ renewal: Result<HTTPFields?, GrantError>) -> GateReply {
         var reply = self
         reply.grant = grant
@@ -188,7 +190,8 @@ extension GateTask {
         .settled(.subrequest(status, code, detail, logged: logged))
     }
 
-    /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which pages.
+    /// The answer to a browser that asks whether a page may send a request; ``Gate/corsFields(for:)`` says to which
+    /// pages.
     fileprivate static func preflight(_ methods: [String], reading names: [String]) -> GateTask {
         var reply = GateReply(204, AnswerCode(.corsPreflight))
         for (name, value) in CORSOrigins.preflight(methods, reading: names) { reply.answer.add(name, value) }

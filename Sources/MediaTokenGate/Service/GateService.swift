@@ -197,8 +197,8 @@ package final class GateService: Sendable {
 extension AnswerRecord {
     /// Records a verdict.
     ///
-    /// - Parameter known: the requestors that the settings name. A caller may send any text as requestor, even a token, so
-    ///   any other is recorded as "other".
+    /// - Parameter known: the requestors that the settings name. A caller may send any text as requestor, even a token,
+    ///   so any other is recorded as "other".
     fileprivate init(
         _ outcome: Result<Verdict, VerificationError>, _ id: TokenID?, of request: VerificationRequest,
         known: Set<RequestorID>

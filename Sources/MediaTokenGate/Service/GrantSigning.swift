@@ -5,8 +5,8 @@ internal import PlaybackGrants
 
 /// The threads that make grants which no event loop may wait for, and how many grants may wait for them.
 final class GrantSigning: Sendable {
-    /// The most grants that wait when another order is taken: as many as are signed in about a second with RSA-2048. Orders
-    /// whose tokens are being verified at that moment come on top.
+    /// The most grants that wait when another order is taken: as many as are signed in about a second with RSA-2048.
+    /// Orders whose tokens are being verified at that moment come on top.
     static let capacity = 1024
     /// The most retries that wait. Without a limit, the owner of one used token could fill the queue.
     static let retryCapacity = 64
@@ -60,8 +60,8 @@ final class GrantSigning: Sendable {
             doNext: { Self.doNext(of: state) })
     }
 
-    /// Whether so many grants wait that no further order is taken. The gate asks before it verifies the token, so that no
-    /// token is consumed for a grant that is not made in time.
+    /// Whether so many grants wait that no further order is taken. The gate asks before it verifies the token, so that
+    /// no token is consumed for a grant that is not made in time.
     var isFull: Bool { state.withLock { $0.jobs.count >= Self.capacity } }
 
     /// Has a thread do a job.
@@ -74,8 +74,8 @@ final class GrantSigning: Sendable {
         return true
     }
 
-    /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can end.
-    /// The caller must have ended the event loops, which add jobs.
+    /// Drops the jobs that wait, and returns when no thread is inside of libcrypto any more, so that the process can
+    /// end. The caller must have ended the event loops, which add jobs.
     func stop() {
         state.withLock { ($0.jobs, $0.retries) = ([], []) }
         while state.withLock({ $0.running > 0 }) { usleep(1000) }
@@ -100,8 +100,8 @@ final class LoopGrants {
     private let signing: GrantSigning
     /// The completions to call for each grant that a thread makes, by the number of the grant.
     private var waiting: [Int: [(GrantOrder.Outcome) -> Void]] = [:]
-    /// A grant that is being made and that several tokens share. Only clients that ask again wait for one that is made for
-    /// such a client, because it takes longer.
+    /// A grant that is being made and that several tokens share. Only clients that ask again wait for one that is made
+    /// for such a client, because it takes longer.
     private struct Shared: Hashable {
         let key: GrantOrder.Key
         let isRetry: Bool

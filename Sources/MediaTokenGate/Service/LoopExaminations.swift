@@ -1,7 +1,7 @@
 internal import EventLoops
 
-/// The examinations that clients of one event loop have asked for. Each takes as long as many verifications, so the loop
-/// does one in an iteration, and plays that arrive in the meantime overtake the others.
+/// The examinations that clients of one event loop have asked for. Each takes as long as many verifications, so the
+/// loop does one in an iteration, and plays that arrive in the meantime overtake the others.
 final class LoopExaminations {
     private let loop: EventLoop
     private var waiting: [() -> Void] = []

@@ -25,7 +25,8 @@ package struct GateSettingsReader {
         checkUnfinishedBytes()
     }
 
-    /// Which keys, clients and grants there are to be: each setting as it was read or, if it has a problem, as `earlier` has it.
+    /// Which keys, clients and grants there are to be: each setting as it was read or, if it has a problem, as
+    /// `earlier` has it.
     package func named(or earlier: GateSettings) -> GateSettings {
         var named = earlier
         func isRead(_ name: String) -> Bool { !problems.contains { $0.setting.hasPrefix(name) } }
@@ -37,8 +38,8 @@ package struct GateSettingsReader {
         return named
     }
 
-    /// Refuses allow lists for what is no requestor's ID, and notices those of requestors that no route names: with a name
-    /// that is misspelt, the list restricts nobody.
+    /// Refuses allow lists for what is no requestor's ID, and notices those of requestors that no route names: with a
+    /// name that is misspelt, the list restricts nobody.
     private mutating func checkAllowLists() {
         let known = settings.requestorsOfRoutes
         for requestor in settings.mvpds.keys.sorted(by: { $0.text < $1.text }) {

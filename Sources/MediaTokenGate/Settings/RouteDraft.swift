@@ -3,7 +3,8 @@ internal import MediaToken
 internal import Settings
 internal import StreamPaths
 
-/// A route as the configuration file has it: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource": …}`.
+/// A route as the configuration file has it: `{"path": …, "open": true}` or `{"path": …, "requestor": …, "resource":
+/// …}`.
 struct RouteDraft: Sendable {
     private var path: String?
     private var requestors: [String]?
@@ -78,7 +79,8 @@ struct RouteDraft: Sendable {
     /// A route for unprotected media.
     static let openExample: JSONValue = ["path": "/trailers", "open": .boolean(true), "hosts": ["stream.example"]]
 
-    /// Reads a route, and adds its problems to the object; `nil` if it has no path, by which it is compared with others.
+    /// Reads a route, and adds its problems to the object; `nil` if it has no path, by which it is compared with
+    /// others.
     static func route(_ object: inout SettingsObject) -> GateRoute? {
         var draft = RouteDraft()
         table.read(&object, into: &draft)

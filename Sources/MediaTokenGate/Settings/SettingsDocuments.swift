@@ -2,7 +2,8 @@ internal import Basics
 internal import PlaybackGrants
 internal import Settings
 
-/// The file to start with, the example file, the JSON Schema and the page on settings, made from the tables of settings.
+/// The file to start with, the example file, the JSON Schema and the page on settings, made from the tables of
+/// settings.
 package enum SettingsDocuments {
     /// A configuration file with every setting, for each kind of grant too.
     package static var example: String {

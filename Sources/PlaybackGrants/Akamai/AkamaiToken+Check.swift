@@ -3,8 +3,8 @@ internal import StreamPaths
 internal import TokenCrypto
 
 extension AkamaiToken {
-    /// Checks a token, with or without its name in front, as the edge would. What Akamai does not document is reported as
-    /// not checked.
+    /// Checks a token, with or without its name in front, as the edge would. What Akamai does not document is reported
+    /// as not checked.
     ///
     /// - Throws: ``GrantError`` if the question cannot be asked; never for a fault of the token.
     public func check(_ token: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
@@ -112,9 +112,9 @@ extension AkamaiToken {
         return escapers.contains { $0.escaped(made).hasSameBytes(as: sent) } ? made : sent
     }
 
-    /// Compares an ACL that is escaped whole after its escapes are decoded: the edge escapes the slashes of its own cookie
-    /// `hdntl`, and Akamai's library for Java even `!`, `*` and `?`. Nobody knows whether the edge decodes other escapes, a
-    /// path, and `+` in an ACL with escapes; where that makes a difference, the scope is not checked.
+    /// Compares an ACL that is escaped whole after its escapes are decoded: the edge escapes the slashes of its own
+    /// cookie `hdntl`, and Akamai's library for Java even `!`, `*` and `?`. Nobody knows whether the edge decodes other
+    /// escapes, a path, and `+` in an ACL with escapes; where that makes a difference, the scope is not checked.
     private static func scope(_ acl: String, _ question: GrantQuestion) -> GrantCheck {
         let isEscaped = acl.utf8.contains(UInt8(ascii: "%"))
         let isWhole = isEscaped && !acl.utf8.contains { "/!".utf8.contains($0) }

@@ -26,8 +26,8 @@ public struct AkamaiToken: Sendable {
         case md5
     }
 
-    /// Akamai's first libraries (akamai_token_v2, EdgeAuth-Token-PHP) take times before 4294967295. Those of today do not
-    /// look.
+    /// Akamai's first libraries (akamai_token_v2, EdgeAuth-Token-PHP) take times before 4294967295. Those of today do
+    /// not look.
     static let timeLimit = TimeLimit(last: 4_294_967_294, owner: "Akamai")
 
     let key: HMACKey
@@ -126,8 +126,8 @@ public struct AkamaiToken: Sendable {
         }
     }
 
-    /// How Akamai's own libraries escape early, each in another way (EdgeAuth-Token-Node, -Python, -Ruby and -Java). The
-    /// first makes the tokens here. Which of them the edge follows is not known.
+    /// How Akamai's own libraries escape early, each in another way (EdgeAuth-Token-Node, -Python, -Ruby and -Java).
+    /// The first makes the tokens here. Which of them the edge follows is not known.
     static let escapers = [
         Escaper(library: "Node", plain: "-_.!()", space: "%20"),
         Escaper(library: "Python and Ruby", plain: "-_.~", space: "+"),

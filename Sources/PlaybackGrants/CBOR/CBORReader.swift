@@ -122,7 +122,8 @@ private enum CBORHead {
         Array(UnsafeBufferPointer(start: start, count: count))
     }
 
-    /// The callbacks are created once, then only read, by any number of threads, and never freed. A head whose callback is not set here stays `refused`.
+    /// The callbacks are created once, then only read, by any number of threads, and never freed. A head whose callback
+    /// is not set here stays `refused`.
     nonisolated(unsafe) static let callbacks: UnsafePointer<cbor_callbacks> = {
         var callbacks = cbor_empty_callbacks
         callbacks.uint8 = { set($0, .value(.unsigned(UInt64($1)))) }

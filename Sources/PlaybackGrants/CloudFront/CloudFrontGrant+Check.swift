@@ -149,8 +149,8 @@ struct CloudFrontFields: Sendable {
 }
 
 extension CloudFrontGrant {
-    /// Makes a route's signed URLs, or signed cookies for everything below its prefix. They are costly: a signature takes about as long as thirty
-    /// verifications.
+    /// Makes a route's signed URLs, or signed cookies for everything below its prefix. They are costly: a signature
+    /// takes about as long as thirty verifications.
     package func maker(for route: GrantTarget, _ values: GrantValues) throws(GrantError) -> RouteGrantMaker {
         RouteGrantMaker(
             opensPrefix: route.delivery == .cookie, isCostly: true,

@@ -26,8 +26,8 @@ public struct CloudFrontGrant: Sendable {
     /// Creates a maker and checker of grants for one key pair.
     ///
     /// - Parameters:
-    ///   - pem: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256. A public key, which CloudFront
-    ///     has, suffices to check grants, and makes none.
+    ///   - pem: A private key in PEM, without a password: RSA, or ECDSA on the curve P-256. A public key, which
+    ///     CloudFront has, suffices to check grants, and makes none.
     ///   - keyPairID: The ID that CloudFront gave to the public key.
     /// - Throws: ``GrantError`` for the field `key` or `key-pair-id`.
     public init(key pem: [UInt8], keyPairID: String) throws(GrantError) {

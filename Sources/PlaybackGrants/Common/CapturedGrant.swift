@@ -106,7 +106,8 @@ package struct CapturedGrant {
 }
 
 extension GrantKind {
-    /// The check of the name under which a grant was sent; `nil` if the CDN reads this field alone, or there is no name.
+    /// The check of the name under which a grant was sent; `nil` if the CDN reads this field alone, or there is no
+    /// name.
     ///
     /// - Parameter name: The name that the CDN reads; `nil` if it is not known.
     package func check(

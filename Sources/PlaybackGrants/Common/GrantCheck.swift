@@ -24,8 +24,8 @@ public struct GrantCheck: Equatable, Sendable {
 
     /// The subject of the check.
     public let subject: Subject
-    /// Whether the grant passes the check; `nil` if the question contains nothing to compare with, or nobody but the CDN
-    /// knows.
+    /// Whether the grant passes the check; `nil` if the question contains nothing to compare with, or nobody but the
+    /// CDN knows.
     public let isPassed: Bool?
     /// Whether the question contains what the check compares, and nobody but the CDN knows its result.
     public let isUndecided: Bool
@@ -43,8 +43,8 @@ public struct GrantCheck: Equatable, Sendable {
 }
 
 extension [GrantCheck] {
-    /// Whether no check failed or is undecided, and the key was confirmed. If the key is not confirmed, anybody may have
-    /// made the grant.
+    /// Whether no check failed or is undecided, and the key was confirmed. If the key is not confirmed, anybody may
+    /// have made the grant.
     public var opens: Bool {
         allSatisfy { $0.isPassed != false && !$0.isUndecided } && contains { $0.subject == .key && $0.isPassed == true }
     }
@@ -69,8 +69,8 @@ public struct GrantQuestion: Sendable {
     /// The time of use in seconds since 1970.
     var seconds: Int64 { now.wholeSeconds }
 
-    /// The URL, if all programs write its host and read its path in one way. A CDN may resolve any other path before or after
-    /// it compares it with a grant.
+    /// The URL, if all programs write its host and read its path in one way. A CDN may resolve any other path before or
+    /// after it compares it with a grant.
     var clearURL: String? {
         url.flatMap { url in
             let requested = RequestedURL(url)

@@ -2,8 +2,8 @@ package import Basics
 package import Settings
 package import StreamPaths
 
-/// A kind of playback grants: those of one CDN, as the command line and the gate use them. To add a CDN, add a folder with a type
-/// of such grants and its kind, and list the kind in `GrantKind.all`.
+/// A kind of playback grants: those of one CDN, as the command line and the gate use them. To add a CDN, add a folder
+/// with a type of such grants and its kind, and list the kind in `GrantKind.all`.
 package struct GrantKind: Sendable, Equatable {
     /// Creates the grants of a kind from their settings and keys.
     typealias Opening = @Sendable (GrantValues) throws(GrantError) -> any GrantScheme
@@ -20,7 +20,8 @@ package struct GrantKind: Sendable, Equatable {
     package private(set) var usualName: String?
     /// How a route delivers its grants by default.
     package private(set) var defaultDelivery = GrantDelivery.query
-    /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked for.
+    /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked
+    /// for.
     package private(set) var limitsPath = false
     /// Whether a route must name the origins whose URLs it signs.
     package private(set) var needsOrigins = false
@@ -117,8 +118,8 @@ package struct RouteGrantMaker: Sendable {
     package let opensPrefix: Bool
     /// Whether making a grant may take so long that an event loop must not wait for it.
     package let isCostly: Bool
-    /// What the gate needs to check the grants itself, so that clients may send one to the gate instead of a media token; `nil` if only the CDN
-    /// checks them.
+    /// What the gate needs to check the grants itself, so that clients may send one to the gate instead of a media
+    /// token; `nil` if only the CDN checks them.
     package let verifier: (any RouteVerifier)?
     private let subject: Subject
     private let make: Make
@@ -131,8 +132,8 @@ package struct RouteGrantMaker: Sendable {
         (self.subject, self.make) = (subject, make)
     }
 
-    /// What a grant for `url` depends on, apart from its period: everybody who asks for the same gets the same grant. `nil`
-    /// if each media token gets a grant of its own.
+    /// What a grant for `url` depends on, apart from its period: everybody who asks for the same gets the same grant.
+    /// `nil` if each media token gets a grant of its own.
     ///
     /// - Throws: if no grant can be made for `url`. The caller learns this before it consumes a token.
     package func subject(of url: StreamURL) throws(GrantError) -> String? { try subject(url) }

@@ -1,7 +1,8 @@
 internal import Basics
 package import Settings
 
-/// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or both.
+/// A setting of one kind of playback grant: an option of `media-token grant`, a name in a route's configuration, or
+/// both.
 package typealias GrantSetting = Setting<GrantValues>
 
 /// The headings in `--help` under which the settings are listed.

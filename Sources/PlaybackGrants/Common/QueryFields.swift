@@ -1,7 +1,7 @@
 internal import Basics
 
-/// The first 64 fields of a query, or of a `Cookie` header, whose cookies have `; ` between them; a query contains no space.
-/// A field that is given twice counts as absent.
+/// The first 64 fields of a query, or of a `Cookie` header, whose cookies have `; ` between them; a query contains no
+/// space. A field that is given twice counts as absent.
 struct QueryFields {
     private static let limit = 64
 

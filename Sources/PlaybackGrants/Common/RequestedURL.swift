@@ -25,15 +25,15 @@ struct RequestedURL {
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 
-    /// The path as the gate decodes it; `nil` if two programs could read it differently, or find its start elsewhere. A space,
-    /// and a character beyond ASCII, which people write without an escape, counts as its escape.
+    /// The path as the gate decodes it; `nil` if two programs could read it differently, or find its start elsewhere. A
+    /// space, and a character beyond ASCII, which people write without an escape, counts as its escape.
     var decodedPath: String? { hasHost ? try? read().uri : nil }
 
     /// The path as a client sends it, not decoded.
     var sentPath: String { String(decoding: sentBytes, as: UTF8.self) }
 
-    /// Whether the URL is written as every program writes it, without a fragment, which no client sends. Programs write a
-    /// host in upper case, with a dot at its end or with the usual port in different ways.
+    /// Whether the URL is written as every program writes it, without a fragment, which no client sends. Programs write
+    /// a host in upper case, with a dot at its end or with the usual port in different ways.
     var hasOneSpelling: Bool {
         guard !url.utf8.contains(UInt8(ascii: "#")) else { return false }
         guard scheme != nil else { return true }

@@ -19,8 +19,8 @@ extension CATClaims {
 }
 
 extension CATRenewal {
-    /// How many seconds before the expiry the renewal's time comes. The half of the new token's lifetime outlasts a pause,
-    /// and is over as soon as the token is renewed.
+    /// How many seconds before the expiry the renewal's time comes. The half of the new token's lifetime outlasts a
+    /// pause, and is over as soon as the token is renewed.
     fileprivate var window: Int64 { deadline ?? seconds / 2 }
 }
 

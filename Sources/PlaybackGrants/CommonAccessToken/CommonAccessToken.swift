@@ -157,7 +157,8 @@ public enum CATError: Error, Equatable, Sendable {
     case otherKey
     /// The token names a key with this ID, which is none of the given ones.
     case unknownKey(String)
-    /// The claim with this label is not understood, or not in its form, so it may be a restriction that would be ignored.
+    /// The claim with this label is not understood, or not in its form, so it may be a restriction that would be
+    /// ignored.
     case unknownClaim(Int64)
     /// The token has no `exp`.
     case noEnd

@@ -8,8 +8,8 @@ extension SecureLink {
     ///
     /// - Parameters:
     ///   - query: The parameters of the link as a query, or as cookies with `; ` between them.
-    ///   - question: The request that the link is checked for. Its path is percent-encoded; nginx's `$uri` is that path,
-    ///     decoded.
+    ///   - question: The request that the link is checked for. Its path is percent-encoded; nginx's `$uri` is that
+    ///     path, decoded.
     public func check(_ query: String, _ question: GrantQuestion) throws(GrantError) -> [GrantCheck] {
         try demandURI()
         let fields = QueryFields(query)

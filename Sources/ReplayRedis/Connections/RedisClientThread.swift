@@ -27,7 +27,8 @@ final class RedisClientThread: Sendable {
         let failure = ReplayStoreError.unavailable(
             "no event loop for \(configuration.address): out of file descriptors, threads or memory")
         let waker: LoopWaker
-        // The loop and its waker are made here and used by the new thread only: nothing of them is kept, but for the signal.
+        // The loop and its waker are made here and used by the new thread only: nothing of them is kept, but for the
+        // signal.
         nonisolated(unsafe) let run: () -> Void
         do {
             let loop = try EventLoop()

@@ -11,7 +11,8 @@ final class RedisConnection {
     private var stream: StreamConnection?
     /// Whether the first reply will be that to the login.
     private var awaitsLogin: Bool
-    /// The replies so far, until there are two of them. A server that serves no more clients sends an error and closes the connection.
+    /// The replies so far, until there are two of them. A server that serves no more clients sends an error and closes
+    /// the connection.
     private var firstReplies: [RedisReply] = []
 
     /// Begins to connect and to log in. Commands can be sent at once.
@@ -52,7 +53,8 @@ final class RedisConnection {
         if let password { send([["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password]]) }
     }
 
-    /// The password, which is read from its file for each connection, so that it can be changed while the store is open.
+    /// The password, which is read from its file for each connection, so that it can be changed while the store is
+    /// open.
     private static func password(
         _ configuration: RedisConfiguration, for address: RedisAddress
     ) throws(ReplayStoreError) -> String? {

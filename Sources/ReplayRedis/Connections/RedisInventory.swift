@@ -22,8 +22,8 @@ struct RedisInventory {
         return ReplayStoreContents(buckets: counts.map { ($0.key, $0.value) }, bytes: bytes, fence: fence)
     }
 
-    /// The latest fence of all shards, if each server takes claims now. A server may answer reads and refuse every claim: for lack
-    /// of memory or of replicas, by its access rules, or while it is paused.
+    /// The latest fence of all shards, if each server takes claims now. A server may answer reads and refuse every
+    /// claim: for lack of memory or of replicas, by its access rules, or while it is paused.
     func probe() throws(ReplayStoreError) -> Timestamp {
         try learnSlots()
         for shard in client.keys.shards { _ = try owner(of: shard) }
@@ -34,7 +34,8 @@ struct RedisInventory {
             for shard in shards {
                 let replies = try ask(node, [client.keys.probe(shard)] + wait)
                 if case .error(let error)? = replies.first {
-                    // The marker of a slot that is being moved may still be here, while new keys go to the other server.
+                    // The marker of a slot that is being moved may still be here, while new keys go to the other
+                    // server.
                     if error.redirection?.isAsking == true { continue }
                     throw error.storeError(at: address(node))
                 }

@@ -1,8 +1,8 @@
 package import EventLoops
 package import MediaToken
 
-/// A Redis store as an event loop uses it: one connection to each server, up to four where claims wait for replicas, and any
-/// number of claims in flight.
+/// A Redis store as an event loop uses it: one connection to each server, up to four where claims wait for replicas,
+/// and any number of claims in flight.
 ///
 /// It carries out what ``RedisRounds`` decides. It belongs to the loop's thread.
 package final class RedisReplayClient {

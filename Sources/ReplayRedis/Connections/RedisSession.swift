@@ -3,8 +3,8 @@ internal import MediaToken
 
 /// A client with an event loop of its own, which runs while its thread waits for an answer.
 ///
-/// `@unchecked Sendable`: it is used by the one thread that took it from a ``RedisReplayStore``, until that thread gives it
-/// back.
+/// `@unchecked Sendable`: it is used by the one thread that took it from a ``RedisReplayStore``, until that thread
+/// gives it back.
 final class RedisSession: @unchecked Sendable {
     let client: RedisReplayClient
     private let loop: EventLoop

@@ -6,8 +6,8 @@ struct RedisMarker: Equatable {
     /// Whether each claim was confirmed, before it was answered, by all replicas that could take over.
     enum Confirmation: String {
         case confirmed
-        /// It was so far, and a client wants to take that back. Until all replicas know, claims still have to be confirmed by
-        /// all: a replica that did not know could take over, and be believed.
+        /// It was so far, and a client wants to take that back. Until all replicas know, claims still have to be
+        /// confirmed by all: a replica that did not know could take over, and be believed.
         case withdrawn
         case unconfirmed
     }
@@ -49,16 +49,16 @@ struct RedisMarker: Equatable {
             confirmation: confirmation, losses: losses)
     }
 
-    /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation and losses, separated by
-    /// spaces.
+    /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation and losses, separated
+    /// by spaces.
     var text: (since: Timestamp, rest: String) {
         (since, "\(runID) \(isKept ? "kept" : "volatile") \(confirmation.rawValue) \(losses.text)")
     }
 
     private static let keeping: [Substring: Bool] = ["kept": true, "volatile": false]
 
-    /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still promises
-    /// what the marker says.
+    /// Whether the marker holds for a server: the run that answers now set it, has lost nothing since, and still
+    /// promises what the marker says.
     func isOf(_ server: RedisServerFacts) -> Bool {
         runID == server.runID && server.losses.map { vouches(for: $0, of: server) } == true
             && isKept == remainsKept(by: server) && confirmation == remainingConfirmation(by: server)
@@ -72,7 +72,8 @@ struct RedisMarker: Equatable {
     /// Why no claim may be accepted under the marker, although it holds: its run no longer appends to its file.
     ///
     /// The file ends with a marker that vouches for all that this run acknowledges, but claims, and other markers, no
-    /// longer reach it. If the server were started from that file, the marker would be believed and the claims forgotten.
+    /// longer reach it. If the server were started from that file, the marker would be believed and the claims
+    /// forgotten.
     func problem(on server: RedisServerFacts) -> String? {
         guard isKept, runID == server.runID, !server.appends else { return nil }
         return "does not append to its file any more, which it began with; set appendonly yes again, or restart it"
@@ -97,8 +98,8 @@ struct RedisMarker: Equatable {
     private func isBelieved(by server: RedisServerFacts, _ losses: RedisLosses) -> Bool {
         // The run may have evicted some before any client asked it.
         guard losses.isWithoutEviction else { return false }
-        // A replica that takes over has what all replicas had confirmed, whichever of them it is. Any other run is a restart:
-        // what a snapshot brings back is an older state of the store, marker included.
+        // A replica that takes over has what all replicas had confirmed, whichever of them it is. Any other run is a
+        // restart: what a snapshot brings back is an older state of the store, marker included.
         return losses.hasFollowed
             ? confirmation == .confirmed || server.isStatedDurable
             : isKept && server.keepsThroughRestart && server.beganWithAll
@@ -111,8 +112,8 @@ struct RedisMarker: Equatable {
         confirmation == .unconfirmed && !server.replication.isWaitStated ? .unconfirmed : new.confirmation
     }
 
-    /// What is left of the marker's confirmation on the run that set it. It never becomes `confirmed` again during the same
-    /// run, because claims from the time before may be missing on a replica.
+    /// What is left of the marker's confirmation on the run that set it. It never becomes `confirmed` again during the
+    /// same run, because claims from the time before may be missing on a replica.
     private func remainingConfirmation(by server: RedisServerFacts) -> Confirmation {
         server.replication.isConfirmedByAll ? confirmation : .unconfirmed
     }
@@ -127,8 +128,8 @@ struct RedisMarker: Equatable {
         return marker
     }
 
-    /// Whether the marker stays `kept` on the run that set it. It never becomes `kept` again during the same run, because
-    /// claims from the time before may be missing from the file.
+    /// Whether the marker stays `kept` on the run that set it. It never becomes `kept` again during the same run,
+    /// because claims from the time before may be missing from the file.
     private func remainsKept(by server: RedisServerFacts) -> Bool {
         isKept && (server.keepsThroughRestart || !server.appends)
     }

@@ -1,15 +1,16 @@
 internal import MediaToken
 
-/// The replicas of a server that could take over from it, and how many of them must confirm a claim (Redis' documentation
-/// of `WAIT`).
+/// The replicas of a server that could take over from it, and how many of them must confirm a claim (Redis'
+/// documentation of `WAIT`).
 struct RedisReplication {
-    /// The number of replicas that could take over; `nil` if the server does not report it. In a cluster those that its own
-    /// table of nodes has: a replica that is out of reach may still be promoted. Otherwise those that are connected.
+    /// The number of replicas that could take over; `nil` if the server does not report it. In a cluster those that its
+    /// own table of nodes has: a replica that is out of reach may still be promoted. Otherwise those that are
+    /// connected.
     let replicas: Int?
     /// The number of replicas that must confirm a claim.
     let confirmations: Int
-    /// The number of replicas that have to know first when a marker is to say that claims are not confirmed by all; `nil` if
-    /// that is not known.
+    /// The number of replicas that have to know first when a marker is to say that claims are not confirmed by all;
+    /// `nil` if that is not known.
     let witnesses: Int?
     /// Whether the URL says for how many replicas claims wait.
     let isWaitStated: Bool
@@ -35,14 +36,14 @@ struct RedisReplication {
         let isPromised = configuration.replicas.map { $0 > 0 } ?? configuration.isCluster
         isConfirmedByAll =
             isStatedDurable || isPromised && replicas.map { [confirmations] in confirmations >= $0 } == true
-        // A node sends a ping to each other node at the latest half a node timeout after the last reply, and refuses commands when a
-        // majority has not replied for a node timeout. The others take a node timeout at least before they promote a replica.
-        // The second is for what nodes do once or ten times a second.
+        // A node sends a ping to each other node at the latest half a node timeout after the last reply, and refuses
+        // commands when a majority has not replied for a node timeout. The others take a node timeout at least before
+        // they promote a replica. The second is for what nodes do once or ten times a second.
         overlap = configuration.isCluster ? .milliseconds((nodeTimeout ?? 15_000) / 2 + 1000) : .zero
     }
 
-    /// The command that waits for replicas, for half of the time that is left, so that a reply comes within it; `nil` if
-    /// claims need none.
+    /// The command that waits for replicas, for half of the time that is left, so that a reply comes within it; `nil`
+    /// if claims need none.
     func confirmation(within left: Duration) -> RedisCommand? {
         confirmations > 0 ? Self.wait(for: confirmations, within: left) : nil
     }
@@ -69,8 +70,8 @@ struct RedisReplication {
         ["WAIT", String(count), String(max(1, left.clampedMilliseconds / 2))]
     }
 
-    /// Why the reply to ``wait(for:within:)`` does not say that `awaited` replicas have all that was written; `nil` if it
-    /// does.
+    /// Why the reply to ``wait(for:within:)`` does not say that `awaited` replicas have all that was written; `nil` if
+    /// it does.
     static func doubt(
         _ reply: RedisReply?, awaited: Int, at address: RedisAddress, lost: ReplayStoreError
     ) -> ReplayStoreError? {

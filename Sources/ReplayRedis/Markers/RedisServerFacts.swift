@@ -15,9 +15,9 @@ struct RedisServerFacts {
     let appends: Bool
     /// Whether all that this run acknowledges will be there in the next run.
     ///
-    /// `appendonly yes` alone is not enough: under `appendfsync everysec` Redis answers before it has written, for up to
-    /// two seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses claims.
-    /// Nor does a run that may evict claims keep them.
+    /// `appendonly yes` alone is not enough: under `appendfsync everysec` Redis answers before it has written, for up
+    /// to two seconds while a sync is under way, so that even a killed process, let alone a crashed machine, loses
+    /// claims. Nor does a run that may evict claims keep them.
     let keepsThroughRestart: Bool
     /// Whether this run began with all that the run before it wrote, rather than with a snapshot or nothing. Turning
     /// `appendonly` on later rewrites the file.
@@ -30,7 +30,8 @@ struct RedisServerFacts {
     let misfit: String?
     /// Why the server may drop live keys to make room; `nil` if it never does.
     let eviction: String?
-    /// The earliest fence that holds for this run, because its counts were seen to have been set back; `nil` if they were not.
+    /// The earliest fence that holds for this run, because its counts were seen to have been set back; `nil` if they
+    /// were not.
     ///
     /// The trace alone is not enough: two resets may leave the same one.
     private(set) var leastFence: Timestamp?
@@ -62,9 +63,9 @@ struct RedisServerFacts {
     /// More commands than a server can carry out in a millisecond.
     private static let mostProcessedInAMillisecond = 10_000
 
-    /// Returns the commands that read the server's facts again. They leave out the trace, which costs as much as all other
-    /// facts, if a `CONFIG RESETSTAT` would show in the count of commands. If the reply comes too late for that, the group
-    /// looks at the marker with the trace.
+    /// Returns the commands that read the server's facts again. They leave out the trace, which costs as much as all
+    /// other facts, if a `CONFIG RESETSTAT` would show in the count of commands. If the reply comes too late for that,
+    /// the group looks at the marker with the trace.
     func commandsAgain(at now: Instant, _ configuration: RedisConfiguration) -> [RedisCommand] {
         let all = Self.commands(configuration)
         return wouldFall(by: now, plusMilliseconds: 50) ? all.dropLast() : all
@@ -116,7 +117,8 @@ struct RedisServerFacts {
         let processed = info["total_commands_processed"].flatMap(Int.init) ?? 0
         (self.processed, self.askedAt) = (processed, askedAt)
         let last = last?.runID == runID ? last : nil
-        // The last question was a command too, so the count has grown. A server that does not report it has the trace alone.
+        // The last question was a command too, so the count has grown. A server that does not report it has the trace
+        // alone.
         let hasFallen = last.map { processed > 0 && processed <= $0.processed } ?? false
         let time =
             info["server_time_usec"].flatMap(Int64.init).map { Timestamp(milliseconds: $0 / 1000) } ?? moment.time
@@ -159,7 +161,8 @@ struct RedisServerFacts {
         guard !configuration.isCluster else { return nil }
         // Its keys would have other names, and so be a second store.
         guard info["cluster_enabled"] != "1" else { return "is a node of a cluster; add ?cluster=true to its URL" }
-        // What is written to a replica is lost when it next copies its primary. In a cluster a replica redirects instead.
+        // What is written to a replica is lost when it next copies its primary. In a cluster a replica redirects
+        // instead.
         return info["role"] == "slave" ? "is a replica: name the primary" : nil
     }
 
@@ -213,8 +216,8 @@ struct RedisLosses: Equatable {
         (evicted == "0" || evicted == Self.untold) && (reset == "-" || reset == Self.untold)
     }
 
-    /// Reads ``reset`` from the reply to `INFO commandstats`: the microseconds that the last `CONFIG RESETSTAT` took. That
-    /// command sets all counts back, and is then the first one to be counted.
+    /// Reads ``reset`` from the reply to `INFO commandstats`: the microseconds that the last `CONFIG RESETSTAT` took.
+    /// That command sets all counts back, and is then the first one to be counted.
     static func reset(_ reply: RedisReply) -> String {
         guard let text = reply.text else { return untold }
         let counts = RedisInfo(text)["cmdstat_config|resetstat"]?.split(separator: ",") ?? []

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A reply to `INFO`: lines of `name:value`.
 ///
-/// A reply is some kilobytes long, comes with each group of claims, and only a few of its fields are needed. So each of these
-/// is searched for by its name, and the rest of the reply is not taken apart.
+/// A reply is some kilobytes long, comes with each group of claims, and only a few of its fields are needed. So each of
+/// these is searched for by its name, and the rest of the reply is not taken apart.
 struct RedisInfo {
     private let text: String
 

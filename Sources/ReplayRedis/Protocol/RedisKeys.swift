@@ -1,7 +1,8 @@
 internal import Basics
 package import MediaToken
 
-/// One of 256 groups of a store's keys. The keys of a shard have the same hash tag, so a cluster keeps them in one slot.
+/// One of 256 groups of a store's keys. The keys of a shard have the same hash tag, so a cluster keeps them in one
+/// slot.
 package struct RedisShard: Hashable {
     let number: Int
 
@@ -29,8 +30,8 @@ package struct RedisShard: Hashable {
 /// What the store's keys are called, and the commands on them.
 struct RedisKeys {
     let prefix: String
-    /// One for a server that loses all or nothing. In a cluster each node may lose its own, so there are many, each with a
-    /// marker that lies beside its keys and moves with them.
+    /// One for a server that loses all or nothing. In a cluster each node may lose its own, so there are many, each
+    /// with a marker that lies beside its keys and moves with them.
     let shards: [RedisShard]
 
     init(_ configuration: RedisConfiguration) {
@@ -42,7 +43,8 @@ struct RedisKeys {
         shards[Int(key.words.0 >> 56) % shards.count]
     }
 
-    /// Claims a key. The expiry is a moment, not a span, so that how long the command was on its way makes no difference.
+    /// Claims a key. The expiry is a moment, not a span, so that how long the command was on its way makes no
+    /// difference.
     func claim(_ claim: ReplayClaim, at now: Timestamp) -> RedisCommand {
         let forgotten = String(claim.until.advanced(byMilliseconds: RedisClock.keptMilliseconds).milliseconds)
         let key = name(of: claim.key)
@@ -50,8 +52,8 @@ struct RedisKeys {
         return ["SET", key, use.text, "NX", "GET", "PXAT", forgotten]
     }
 
-    /// What the server's reply to ``claim(_:at:)`` means; `nil` for one that Redis does not give. With `GET` it is what was
-    /// there before, and null where nothing was.
+    /// What the server's reply to ``claim(_:at:)`` means; `nil` for one that Redis does not give. With `GET` it is what
+    /// was there before, and null where nothing was.
     static func answer(_ reply: RedisReply, to claim: ReplayClaim) -> ReplayAnswer? {
         switch (reply, claim.fingerprint) {
         case (.text("OK"), nil), (.null, .some): .first
@@ -69,7 +71,8 @@ struct RedisKeys {
     /// The key of a shard's marker.
     func marker(of shard: RedisShard) -> String { begin(of: shard) + "since" }
 
-    /// The command that writes a meaningless key of a shard, which lasts a second, to see whether the server would take a claim.
+    /// The command that writes a meaningless key of a shard, which lasts a second, to see whether the server would take
+    /// a claim.
     func probe(_ shard: RedisShard) -> RedisCommand { ["SET", begin(of: shard) + Self.probeName, "1", "PX", "1000"] }
 
     /// Whether a key is one that ``probe(_:)`` writes.
@@ -80,8 +83,9 @@ struct RedisKeys {
     /// Replaces a shard's marker, if it still is what was read. A marker where there was none begins later by the time
     /// that has passed since the server told its clock.
     ///
-    /// The server's reply is the marker that was written. It compares and writes in one step, however long the command was on its way. A plain `SET` that comes late
-    /// could give a store that was emptied and has begun again the past of the one before.
+    /// The server's reply is the marker that was written. It compares and writes in one step, however long the command
+    /// was on its way. A plain `SET` that comes late could give a store that was emptied and has begun again the past
+    /// of the one before.
     ///
     /// - Parameters:
     ///   - old: the text that was read; `nil` if there was none.
@@ -137,8 +141,8 @@ final class RedisTerms: Sendable {
 enum RedisClock {
     private static let largestSkew = VerificationPolicy.largestClockSkew.clampedMilliseconds
 
-    /// How long after a token's expiry its key is kept: as long as a policy may accept it, and as much again for a server
-    /// whose clock is ahead of ours.
+    /// How long after a token's expiry its key is kept: as long as a policy may accept it, and as much again for a
+    /// server whose clock is ahead of ours.
     static let keptMilliseconds = 2 * largestSkew
 
     /// The server's clock, from the reply to `TIME`: seconds and microseconds.

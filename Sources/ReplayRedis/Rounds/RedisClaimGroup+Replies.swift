@@ -120,7 +120,8 @@ extension RedisClaimGroup {
 
     /// The marker that is to be set in the place of the one that was read; `nil` if that one holds.
     private func renewed(_ reply: RedisReply, by server: RedisServerFacts, _ fence: Timestamp) -> RedisMarker? {
-        // A shard that another server owns by now is looked at there. A marker set on a replica would be believed later.
+        // A shard that another server owns by now is looked at there. A marker set on a replica would be believed
+        // later.
         if case .error = reply { return nil }
         guard server.misfit == nil else { return nil }
         if let marker = RedisMarker(reply) {
@@ -207,8 +208,8 @@ private struct Reader {
         case .error(let error):
             if let target = redirection(error, &servers) {
                 guard target.isAsking else {
-                    // A server that owned the slot for the claim, and does not for the marker, may have been replaced before by
-                    // one that has no such claim.
+                    // A server that owned the slot for the claim, and does not for the marker, may have been replaced
+                    // before by one that has no such claim.
                     return place == nil
                         ? .claimed(nil, answer) : .decided(.failure(replies.lostAnswer(because: "lost the slot")))
                 }

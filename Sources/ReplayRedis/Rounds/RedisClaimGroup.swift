@@ -2,13 +2,15 @@ internal import MediaToken
 
 /// The state of one group of claims while the store decides it, without I/O.
 ///
-/// The group goes in rounds. In a round each server gets all that it is to be asked at once: the claims, then the markers
-/// of their shards, then the server's facts and clock and, if wanted, how many replicas have followed. A marker that is
-/// read after a claim was carried out, on the same connection, tells since when *that* memory lasts: had it been emptied
-/// before the claim, the marker would be gone too. Claims that a cluster sends elsewhere are made there in the next round.
+/// The group goes in rounds. In a round each server gets all that it is to be asked at once: the claims, then the
+/// markers of their shards, then the server's facts and clock and, if wanted, how many replicas have followed. A marker
+/// that is read after a claim was carried out, on the same connection, tells since when *that* memory lasts: had it
+/// been emptied before the claim, the marker would be gone too. Claims that a cluster sends elsewhere are made there in
+/// the next round.
 ///
 /// A claim that was sent and not answered is not sent again. It may have been carried out, and would then be answered
-/// "already used" to the very client that used it. So its answer is that the store cannot decide, and the token is refused.
+/// "already used" to the very client that used it. So its answer is that the store cannot decide, and the token is
+/// refused.
 struct RedisClaimGroup {
     typealias Instant = ContinuousClock.Instant
     typealias Answer = Result<ReplayAnswer, ReplayStoreError>
@@ -27,9 +29,9 @@ struct RedisClaimGroup {
     enum Stage {
         /// Not carried out anywhere. The target is the server that was named by `ASK`; `nil` for the owner of the slot.
         case unclaimed(RedisTarget?)
-        /// A server carried out the claim with this answer, which counts once the marker of the claim's shard is checked. The target
-        /// is the server that has the marker: the one that carried the claim out, or the one that was named by `ASK` for it;
-        /// `nil` for the owner of the slot.
+        /// A server carried out the claim with this answer, which counts once the marker of the claim's shard is
+        /// checked. The target is the server that has the marker: the one that carried the claim out, or the one that
+        /// was named by `ASK` for it; `nil` for the owner of the slot.
         case claimed(RedisTarget?, ReplayAnswer)
         case decided(Answer)
     }
@@ -178,8 +180,8 @@ struct RedisClaimGroup {
         fail(parts[part].positions, error)
     }
 
-    /// Records the replies to a part, and what they mean for its claims. If markers are missing or do not hold, they come
-    /// before the next claims.
+    /// Records the replies to a part, and what they mean for its claims. If markers are missing or do not hold, they
+    /// come before the next claims.
     mutating func receive(
         _ replies: RedisPartReplies, to part: Int, at instant: Instant, _ servers: inout RedisServers
     ) {

@@ -2,9 +2,9 @@ internal import MediaToken
 
 /// The commands that go to one server together: the parts of one or more groups.
 ///
-/// First come the claims of all parts, then the markers of their shards, then the server's facts and clock and, if claims wait
-/// for replicas, how many have followed. The facts come after claims and markers, so that a loss before a claim shows in the
-/// round of that claim.
+/// First come the claims of all parts, then the markers of their shards, then the server's facts and clock and, if
+/// claims wait for replicas, how many have followed. The facts come after claims and markers, so that a loss before a
+/// claim shows in the round of that claim.
 struct RedisFlush {
     private var claims: [RedisCommand] = []
     private var markers: [RedisShard: Int] = [:]
@@ -28,15 +28,16 @@ struct RedisFlush {
             return place
         }
         if case .mark(let marks) = part.work { self.marks = marks }
-        // A look at markers always asks for the trace, since what is written depends on it. So do claims of an earlier round,
-        // whose replies may have come too late to leave it out.
+        // A look at markers always asks for the trace, since what is written depends on it. So do claims of an earlier
+        // round, whose replies may have come too late to leave it out.
         if case .claims = part.work, !part.claimed.isEmpty {} else { hasOnlyClaims = false }
         isAsking = part.target.isAsking
         deadline = min(deadline ?? group.deadline, group.deadline)
         parts.append((asker, begin..<claims.count, places))
     }
 
-    /// The commands for a server with these facts, which of the replies are about the facts, and what each asker gets of them.
+    /// The commands for a server with these facts, which of the replies are about the facts, and what each asker gets
+    /// of them.
     func commands(
         to server: RedisServerFacts, at now: ContinuousClock.Instant, _ terms: RedisTerms
     ) -> (commands: [RedisCommand], facts: Range<Int>, members: [RedisBatch.Member]) {
@@ -46,7 +47,8 @@ struct RedisFlush {
             let commands = marks.commands + wait
             return (commands, 0..<0, parts.map { RedisBatch.Member(asker: $0.asker, replies: Array(commands.indices)) })
         }
-        // A marker that was read before its claim could be lost, with all keys beside it, before the claim is carried out.
+        // A marker that was read before its claim could be lost, with all keys beside it, before the claim is carried
+        // out.
         let markers = shards.map { ["GET", terms.keys.marker(of: $0)] }
         let (firstClaim, firstMarker) = (0, claims.count)
         var commands = claims + markers

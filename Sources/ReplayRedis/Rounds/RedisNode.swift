@@ -93,8 +93,8 @@ struct RedisLane {
 
 /// One server, as a value: the connections to it, and what waits for one.
 ///
-/// A server has one connection, and more only while claims on each of them wait for replicas. What comes while all of them
-/// wait is sent together with the next free one.
+/// A server has one connection, and more only while claims on each of them wait for replicas. What comes while all of
+/// them wait is sent together with the next free one.
 ///
 /// A server that could not be reached is left alone for a moment, and what is to be sent to it meanwhile fails at once:
 /// no claim waits for a server that is known to be away, and none floods it.
@@ -195,8 +195,8 @@ struct RedisNode {
         return batch
     }
 
-    /// Reads the server's replies to the commands of ``RedisServerFacts``, and remembers them, so that the next ones show
-    /// whether counts were set back. The caller decides whether the server is fit for claims.
+    /// Reads the server's replies to the commands of ``RedisServerFacts``, and remembers them, so that the next ones
+    /// show whether counts were set back. The caller decides whether the server is fit for claims.
     ///
     /// - Parameter loss: the error for replies that were lost.
     mutating func readFacts(

@@ -14,8 +14,8 @@ struct RedisPart {
     /// Markers to be written.
     struct Marks {
         var commands: [RedisCommand] = []
-        /// What each of the written markers is replaced by, once as many replicas as `witnesses` have them; `nil` for one that
-        /// stays.
+        /// What each of the written markers is replaced by, once as many replicas as `witnesses` have them; `nil` for
+        /// one that stays.
         var next: [(shard: RedisShard, marker: RedisMarker)?] = []
         var witnesses = 0
         /// Why no claim may be accepted on the server, although losses are recorded; `nil` if claims may be.

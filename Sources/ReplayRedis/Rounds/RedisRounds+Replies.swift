@@ -35,8 +35,8 @@ extension RedisRounds {
         if batch.isConfirming { sendWaiting(to: node, moment) }
     }
 
-    /// Handles replies that concern a server rather than a claim: `MOVED` changes the owner of a slot, and `READONLY` ends
-    /// the connection.
+    /// Handles replies that concern a server rather than a claim: `MOVED` changes the owner of a slot, and `READONLY`
+    /// ends the connection.
     mutating func takeUpErrors(in replies: [RedisReply], from node: Int, _ moment: RedisMoment) {
         var wasMoved = false
         for case .error(let error) in replies {
@@ -93,7 +93,8 @@ extension RedisRounds {
 
     /// Forgets a connection, and fails what was sent on it.
     ///
-    /// - Parameter rests: whether no other is made for a moment. If there is no other, all that waits for one fails too.
+    /// - Parameter rests: whether no other is made for a moment. If there is no other, all that waits for one fails
+    ///   too.
     mutating func lose(
         _ link: RedisLink, of node: Int, rests: Bool, _ error: ReplayStoreError, _ moment: RedisMoment
     ) {

@@ -13,7 +13,8 @@ extension RedisRounds {
         }
     }
 
-    /// Sends what waited for a connection, if one is free: claims of all groups together, so that they wait for replicas once.
+    /// Sends what waited for a connection, if one is free: claims of all groups together, so that they wait for
+    /// replicas once.
     mutating func sendWaiting(to node: Int, _ moment: RedisMoment) {
         let waiting = servers.nodes[node].takeWaiting()
         let shareable = waiting.filter(isShareable)

@@ -2,8 +2,8 @@ internal import MediaToken
 
 /// How the owners of a cluster's slots are found.
 extension RedisRounds {
-    /// Starts a query for the owners of the cluster's slots, or joins the one under way. Without a cluster it succeeds at
-    /// once, because a single server owns all slots.
+    /// Starts a query for the owners of the cluster's slots, or joins the one under way. Without a cluster it succeeds
+    /// at once, because a single server owns all slots.
     ///
     /// - Parameter client: the caller that waits for the end of the search; `nil` if none does.
     mutating func searchSlots(for client: RedisSlotSearch.Client?, _ moment: RedisMoment) {

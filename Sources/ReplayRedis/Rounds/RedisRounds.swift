@@ -25,8 +25,8 @@ package struct RedisRounds {
         let address: RedisAddress
     }
 
-    /// The time at which ``elapsed(at:)`` is to be called, at the latest; `nil` if nothing waits. It may be earlier than
-    /// the next deadline.
+    /// The time at which ``elapsed(at:)`` is to be called, at the latest; `nil` if nothing waits. It may be earlier
+    /// than the next deadline.
     package private(set) var alarm: Instant?
     var servers: RedisServers
 
@@ -48,8 +48,8 @@ package struct RedisRounds {
 
     var configuration: RedisConfiguration { terms.configuration }
 
-    /// Takes the next action that is to be carried out; `nil` if there is none. Actions keep their order even if carrying
-    /// one out begins something new.
+    /// Takes the next action that is to be carried out; `nil` if there is none. Actions keep their order even if
+    /// carrying one out begins something new.
     package mutating func nextAction() -> Action? {
         guard taken < actions.count else {
             actions.removeAll(keepingCapacity: true)
@@ -65,13 +65,14 @@ package struct RedisRounds {
     /// Begins to decide the claims of a group, in order.
     ///
     /// - Parameter now: the caller's time.
-    /// - Returns: the number that ``Action/answer(group:_:)`` names. The answer comes within the configuration's deadline.
+    /// - Returns: the number that ``Action/answer(group:_:)`` names. The answer comes within the configuration's
+    ///   deadline.
     package mutating func claim(_ claims: [ReplayClaim], at now: Timestamp, _ moment: RedisMoment) -> Int {
         begin(RedisClaimGroup(claims, at: now, begun: moment.instant, terms), moment)
     }
 
-    /// Begins to check that claims may be accepted on every server now, and to set the markers that are missing, so that
-    /// the store remembers from now on.
+    /// Begins to check that claims may be accepted on every server now, and to set the markers that are missing, so
+    /// that the store remembers from now on.
     ///
     /// - Parameter timeouts: how often the configuration's timeout that may take.
     /// - Returns: the number that ``Action/conclude(errand:_:)`` names.

@@ -17,7 +17,8 @@ public struct RedisConfiguration: Sendable, Equatable {
         public var authorities: String?
         /// The path of the store's own certificate as PEM; `nil` for none.
         public var certificate: String?
-        /// The path of the certificate's private key as PEM, without a password; `nil` if it is in the certificate's file.
+        /// The path of the certificate's private key as PEM, without a password; `nil` if it is in the certificate's
+        /// file.
         public var key: String?
         /// The name that every server's certificate must have; `nil` for the host that is connected to.
         public var name: String?
@@ -26,8 +27,8 @@ public struct RedisConfiguration: Sendable, Equatable {
         public init() {}
     }
 
-    /// The name or the address of the server. A name is looked up whenever a connection is made; the last known addresses
-    /// serve while the resolver is slow.
+    /// The name or the address of the server. A name is looked up whenever a connection is made; the last known
+    /// addresses serve while the resolver is slow.
     public var host: String
     /// The server's port.
     public var port: UInt16 = 6379
@@ -47,8 +48,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var prefix = "media-token"
     /// The time that a claim may take, including the time to connect. After that the store cannot decide.
     public var timeout = Duration.milliseconds(250)
-    /// The number of replicas that must confirm a claim before it is answered (`WAIT`); `nil` for one replica in a cluster, on
-    /// each primary that has any, and none on a single server.
+    /// The number of replicas that must confirm a claim before it is answered (`WAIT`); `nil` for one replica in a
+    /// cluster, on each primary that has any, and none on a single server.
     ///
     /// In a cluster 0 is unsafe: a primary that was paused until a replica had taken over may accept a token that its
     /// successor accepts too.
@@ -56,9 +57,9 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// Whether the operator states that the server never evicts keys, which a managed service may not let clients read.
     /// What the server does report about that still decides.
     public var assumesNoEviction = false
-    /// Whether the operator states that the server answers a write only after it has been stored where neither a restart
-    /// nor a failover loses it, as services with a replicated log do. It counts only for a server that lets nobody read
-    /// its settings (`CONFIG GET`); settings that can be read still decide.
+    /// Whether the operator states that the server answers a write only after it has been stored where neither a
+    /// restart nor a failover loses it, as services with a replicated log do. It counts only for a server that lets
+    /// nobody read its settings (`CONFIG GET`); settings that can be read still decide.
     public var assumesDurability = false
     /// How far Adobe's clock may be ahead of the host's: added to the fence of a store without a past.
     public var clockSkew: Duration = VerificationPolicy.defaultClockSkew

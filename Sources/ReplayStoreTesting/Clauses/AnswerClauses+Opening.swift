@@ -7,8 +7,8 @@ extension AnswerClauses {
         "a claim is answered alike whether it blocks or not",
         suspending: { trial in
             try await trial.withStore(suspending: { store in
-                // The two groups have the same shape and different keys. Each form of a claim is the first to claim one of
-                // them.
+                // The two groups have the same shape and different keys. Each form of a claim is the first to claim one
+                // of them.
                 let (left, right) = (try mixedGroup(of: trial, from: 0), try mixedGroup(of: trial, from: 100))
                 for time in [trial.issued, trial.later(.seconds(60))] {
                     for (blocked, suspended) in [(left, right), (right, left)] {
@@ -24,8 +24,8 @@ extension AnswerClauses {
             })
         })
 
-    /// Whether two answers are of one kind. A store of several parts may have a beginning in each, so two tokens that were
-    /// issued before it may be told different ones.
+    /// Whether two answers are of one kind. A store of several parts may have a beginning in each, so two tokens that
+    /// were issued before it may be told different ones.
     private static func isAlike(_ left: ClaimResult, _ right: ClaimResult) -> Bool {
         if case (.success(.predatesStore), .success(.predatesStore)) = (left, right) { true } else { left == right }
     }

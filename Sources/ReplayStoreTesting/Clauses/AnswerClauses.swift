@@ -92,8 +92,8 @@ enum AnswerClauses {
             let (hour, day) = (3600, 86_400) as (Int64, Int64)
             let seconds = [0, 5, -5, 0, hour, -hour, hour + 5, 0, day, 1, 720, day - 720, 60, -day, day]
             for (step, second) in seconds.enumerated() {
-                // The tokens of all steps so far are claimed again, and ten new ones, issued at this step's time. A store
-                // whose server has a clock of its own answers an error where the two are far apart.
+                // The tokens of all steps so far are claimed again, and ten new ones, issued at this step's time. A
+                // store whose server has a clock of its own answers an error where the two are far apart.
                 for number in 0..<UInt64(10 * (step + 1)) {
                     let issued = trial.later(.seconds(seconds[Int(number / 10)]))
                     let claim = ReplayRace.claim(number, at: issued)

@@ -2,8 +2,8 @@ internal import Basics
 internal import Glibc
 internal import MediaToken
 
-/// The clause on a process that is stopped in the middle of its claims, as a debugger, a frozen container or a host that
-/// swaps does it.
+/// The clause on a process that is stopped in the middle of its claims, as a debugger, a frozen container or a host
+/// that swaps does it.
 extension ProcessClauses {
     /// How often a worker is stopped.
     private static let rounds = 20
@@ -53,8 +53,8 @@ extension ProcessClauses {
 
     /// Claims each key on a thread of its own, and returns those that were first.
     ///
-    /// - Throws: ``ReplayStoreViolation`` if a claim takes longer than the deadline. The worker then goes on, so that a store
-    ///   which waits for it without an end comes back.
+    /// - Throws: ``ReplayStoreViolation`` if a claim takes longer than the deadline. The worker then goes on, so that a
+    ///   store which waits for it without an end comes back.
     private static func firsts(
         of keys: Range<UInt64>, in store: TestedStore, _ trial: Trial, while worker: WorkerProcess, _ deadline: Duration
     ) throws(ReplayStoreViolation) -> [UInt64] {

@@ -121,8 +121,8 @@ enum ProcessClauses {
         return numbers
     }
 
-    /// Demands that the store knows all keys that were first, and beyond them at most one for each worker that was killed
-    /// between its claim and its line: that key is consumed, which is safe.
+    /// Demands that the store knows all keys that were first, and beyond them at most one for each worker that was
+    /// killed between its claim and its line: that key is consumed, which is safe.
     private static func demandKept(_ seen: Set<UInt64>, lostAnswers limit: Int, in trial: Trial) throws {
         try trial.withStore { store in
             let end = (seen.max() ?? 0) + UInt64(limit)

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// The contract of replay stores (see `ReplayStore`) as clauses that a store can be checked by.
 public enum ReplayStoreContract {
-    /// All clauses, the quick ones first. In a release build, the whole contract takes less than a minute for a fast store.
+    /// All clauses, the quick ones first. In a release build, the whole contract takes less than a minute for a fast
+    /// store.
     public static let clauses = answers + races + processes
 
     /// The clauses on what a store answers to one caller.
@@ -11,11 +12,12 @@ public enum ReplayStoreContract {
     /// The clauses on 64 callers at once.
     public static let races = RaceClauses.all
 
-    /// The clauses on several processes, some of which are killed or stopped. They apply to a store that processes share.
+    /// The clauses on several processes, some of which are killed or stopped. They apply to a store that processes
+    /// share.
     public static let processes = ProcessClauses.all
 
-    /// Checks clauses one after the other, and prints a line for each with its outcome and name, and at the end how many
-    /// there were of each outcome.
+    /// Checks clauses one after the other, and prints a line for each with its outcome and name, and at the end how
+    /// many there were of each outcome.
     ///
     /// - Parameters:
     ///   - subject: the store under test.

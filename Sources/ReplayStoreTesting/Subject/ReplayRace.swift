@@ -5,8 +5,8 @@ package import MediaToken
 package enum ReplayRace {
     static let callers = 64
     static let keys = 10_000
-    /// The number of callers that claim each key. They begin at the same one, because callers of the same speed never meet
-    /// if they begin at different keys. More callers would only learn that the key is used.
+    /// The number of callers that claim each key. They begin at the same one, because callers of the same speed never
+    /// meet if they begin at different keys. More callers would only learn that the key is used.
     private static let rivals = 8
 
     /// The claim with a number: its key is spread as a digest is, its life seven minutes.
@@ -17,8 +17,8 @@ package enum ReplayRace {
             until: issued.advanced(by: .seconds(420)))
     }
 
-    /// The claim of one of the callers. Of three keys, the first is claimed without a fingerprint, the second with one for each
-    /// caller, and the third with one that all callers share, for whom every claim but the first is a retry.
+    /// The claim of one of the callers. Of three keys, the first is claimed without a fingerprint, the second with one
+    /// for each caller, and the third with one that all callers share, for whom every claim but the first is a retry.
     private static func claim(_ number: UInt64, at issued: Timestamp, by caller: Int) -> ReplayClaim {
         let claim = claim(number, at: issued)
         guard number % 3 > 0 else { return claim }
@@ -30,8 +30,8 @@ package enum ReplayRace {
 
     /// Starts threads that claim keys, eight threads for each key, and returns the number of claims that were first.
     ///
-    /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first, already
-    ///   used or repeated.
+    /// - Throws: ``ReplayStoreViolation`` if a claim could not be decided, or was answered otherwise than first,
+    ///   already used or repeated.
     package static func run(
         _ store: any ReplayStore, threads count: Int, keys: Int, group: Int, at now: Timestamp
     ) throws(ReplayStoreViolation) -> Int {

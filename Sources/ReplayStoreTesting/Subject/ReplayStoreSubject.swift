@@ -24,8 +24,8 @@ public protocol ReplayStoreSubject: Sendable {
     /// default `nil`, for a store that cannot tell.
     func entries(of store: Store) throws -> Int?
 
-    /// The number of claims in a group of the races; by default 1. A store that asks a server, or syncs a disk, takes 40 or
-    /// more, so that the races end in time.
+    /// The number of claims in a group of the races; by default 1. A store that asks a server, or syncs a disk, takes
+    /// 40 or more, so that the races end in time.
     var claimsInGroup: Int { get }
 }
 
@@ -50,8 +50,8 @@ public enum ReplayStoreSharing: Sendable {
     ///
     /// - Parameters:
     ///   - worker: the program that the contract starts for a further process.
-    ///   - deadline: the time within which every claim is answered, if need be with an error: what the store states, and
-    ///     what a busy machine may add to it. It is `nil` for a store that states none, which then breaks the contract of
-    ///     `ReplayStore` wherever a process can be stopped.
+    ///   - deadline: the time within which every claim is answered, if need be with an error: what the store states,
+    ///     and what a busy machine may add to it. It is `nil` for a store that states none, which then breaks the
+    ///     contract of `ReplayStore` wherever a process can be stopped.
     case processes(worker: ReplayStoreWorker.Command, deadline: Duration?)
 }

@@ -39,7 +39,8 @@ public enum ReplayStoreWorker {
     /// - Parameters:
     ///   - arguments: the process's arguments, without those of the ``Command``.
     ///   - open: opens the store at a place; a new one begins at the time, with its fence there.
-    ///   - close: closes the store at the end of work that ends; by default the store closes itself when nobody refers to it.
+    ///   - close: closes the store at the end of work that ends; by default the store closes itself when nobody refers
+    ///     to it.
     public static func run<Store: ReplayStore>(
         _ arguments: some Sequence<String>, open: (_ place: String, _ now: Timestamp) throws -> Store,
         close: (Store) throws -> Void = { _ in }
@@ -55,8 +56,8 @@ public enum ReplayStoreWorker {
         exit(0)
     }
 
-    /// Opens the store and does the work. The store is released before this returns, so that one that closes itself has done
-    /// so when the process ends.
+    /// Opens the store and does the work. The store is released before this returns, so that one that closes itself has
+    /// done so when the process ends.
     private static func perform<Store: ReplayStore>(
         _ work: Work, _ open: (_ place: String, _ now: Timestamp) throws -> Store, _ close: (Store) throws -> Void
     ) throws {

@@ -2,8 +2,8 @@ internal import Basics
 internal import Glibc
 internal import MediaToken
 
-/// A running worker, in a process group of its own: should this process die, the kernel hangs up a worker that is stopped
-/// (SIGHUP, SIGCONT), and one that runs ends with its next line.
+/// A running worker, in a process group of its own: should this process die, the kernel hangs up a worker that is
+/// stopped (SIGHUP, SIGCONT), and one that runs ends with its next line.
 ///
 /// Whatever becomes of the check, the worker is killed and waited for when its owner gives it up.
 final class WorkerProcess {

@@ -1,11 +1,12 @@
 package import MediaToken
 package import TokenIssuer
 
-/// A behaviour of the sandbox that a client chooses by the name of an MVPD or of a resource, without any other call, so that jobs
-/// that share a sandbox do not disturb each other.
+/// A behaviour of the sandbox that a client chooses by the name of an MVPD or of a resource, without any other call, so
+/// that jobs that share a sandbox do not disturb each other.
 ///
-/// An ID that is the card's name, or ends with a colon and that name, chooses it: the MVPD `Sandbox:other-key`, the resource
-/// `TNT:denied`. A resource's card takes precedence over that of the MVPD. The ID itself travels unchanged into the token.
+/// An ID that is the card's name, or ends with a colon and that name, chooses it: the MVPD `Sandbox:other-key`, the
+/// resource `TNT:denied`. A resource's card takes precedence over that of the MVPD. The ID itself travels unchanged
+/// into the token.
 package struct TestCard: Sendable {
     /// What a card changes.
     package enum Effect: Sendable {
@@ -50,9 +51,9 @@ package struct TestCard: Sendable {
     package let effect: Effect
     /// The verdict on the media token; `nil` if the client gets none.
     ///
-    /// It is that of a gate that trusts the published keys, has the default clock skew, no MVPD allow-list and a replay store that is
-    /// older than the token, and expects what the client asked for: an MRSS resource for the cards about MRSS. The sandbox has its
-    /// default TTL.
+    /// It is that of a gate that trusts the published keys, has the default clock skew, no MVPD allow-list and a replay
+    /// store that is older than the token, and expects what the client asked for: an MRSS resource for the cards about
+    /// MRSS. The sandbox has its default TTL.
     package let verdict: VerdictCode?
 
     /// The card for a decision: that of the resource, or else that of the MVPD.

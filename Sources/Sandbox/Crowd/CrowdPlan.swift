@@ -16,9 +16,11 @@ package struct CrowdParty: Sendable, Equatable {
     }
 }
 
-/// The arrivals and stories of a crowd: a function of the seed. Nothing is stored for a device, so a crowd may be of any size.
+/// The arrivals and stories of a crowd: a function of the seed. Nothing is stored for a device, so a crowd may be of
+/// any size.
 package struct CrowdPlan: Sendable {
-    /// Devices per block. Each block has a random generator of its own, so a worker can draw it without those before it.
+    /// Devices per block. Each block has a random generator of its own, so a worker can draw it without those before
+    /// it.
     package static let blockSize = 16
 
     package let devices: Int
@@ -55,7 +57,8 @@ package struct CrowdPlan: Sendable {
         return parties
     }
 
-    /// Most clocks are right to two seconds, some to five minutes, and a few to 20 hours. None of that may change a verdict.
+    /// Most clocks are right to two seconds, some to five minutes, and a few to 20 hours. None of that may change a
+    /// verdict.
     private static func clockError(by random: inout SandboxRandom) -> Int {
         let bound = [2, 2, 2, 2, 2, 2, 300, 300, 300, 72_000].randomElement(using: &random) ?? 2
         return Int.random(in: -bound...bound, using: &random)

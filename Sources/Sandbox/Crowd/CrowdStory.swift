@@ -55,8 +55,8 @@ package struct CrowdStory: Sendable, Equatable {
 
     /// The test cards that a crowd plays with.
     ///
-    /// Two kinds are left out: those that need an MRSS resource, and the one whose tokens are two minutes old, because a gate
-    /// whose store is younger than that rejects them.
+    /// Two kinds are left out: those that need an MRSS resource, and the one whose tokens are two minutes old, because
+    /// a gate whose store is younger than that rejects them.
     package static let cards = TestCard.all.filter { !$0.name.hasPrefix("mrss-") && $0.name != "clock-behind" }
     private static let cardsByName = Dictionary(uniqueKeysWithValues: cards.map { ($0.name, $0) })
 

@@ -2,8 +2,8 @@ package import MediaToken
 
 /// AccessEnabler, Adobe's SDK for iOS and tvOS, in one app on one device.
 ///
-/// The device takes calls and events, and returns callbacks and requests. It does no I/O, and has no clock and no source of
-/// randomness. An app that restarts is a new device value over the storage that the old one used.
+/// The device takes calls and events, and returns callbacks and requests. It does no I/O, and has no clock and no
+/// source of randomness. An app that restarts is a new device value over the storage that the old one used.
 package struct Device: Sendable {
     /// The login in progress.
     enum LoginAttempt: Sendable, Equatable {

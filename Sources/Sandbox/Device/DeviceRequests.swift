@@ -10,7 +10,8 @@ package enum DeviceRequest: Sendable, Equatable {
     /// Asks for the AuthN token of a login by the system's TV provider.
     case systemExchange(RequestorID, MVPDID)
     case registrationCode(RequestorID)
-    /// Asks whether the viewer has logged in on the second screen. The driver waits as long as it likes before it answers.
+    /// Asks whether the viewer has logged in on the second screen. The driver waits as long as it likes before it
+    /// answers.
     case poll(code: String, RequestorID)
     case preauthorization([ResourceID], RequestorID, AuthenticationToken)
     case authorization(ResourceID, RequestorID, AuthenticationToken)
@@ -26,7 +27,8 @@ package enum DeviceRequest: Sendable, Equatable {
     }
 }
 
-/// The answer of Adobe Pass to a ``DeviceRequest``. An answer of a kind that its request does not expect counts as a failure.
+/// The answer of Adobe Pass to a ``DeviceRequest``. An answer of a kind that its request does not expect counts as a
+/// failure.
 package enum DeviceAnswer: Sendable {
     case configuration(DeviceConfiguration)
     case authentication(AuthenticationToken)

@@ -2,7 +2,8 @@ package import MediaToken
 
 /// The tokens on a device, which outlive the apps that store them.
 ///
-/// Apps that share storage are given one value: on iOS all apps of a team, up to iOS 6 all apps. On tvOS each app has its own.
+/// Apps that share storage are given one value: on iOS all apps of a team, up to iOS 6 all apps. On tvOS each app has
+/// its own.
 package struct DeviceStorage: Sendable, Equatable {
     /// The logins on all shelves; the latest is the last.
     package private(set) var logins: [StoredLogin] = []
@@ -11,7 +12,8 @@ package struct DeviceStorage: Sendable, Equatable {
 
     package init() {}
 
-    /// Erases the pasteboard, which has all that apps share, if the upgrade is from a version before iOS 10 to iOS 10 or later.
+    /// Erases the pasteboard, which has all that apps share, if the upgrade is from a version before iOS 10 to iOS 10
+    /// or later.
     package mutating func upgradeSystem(from old: Int, to new: Int) {
         if old < 10, new >= 10 { logins.removeAll { $0.shelf != .privateSlot } }
     }
@@ -43,8 +45,9 @@ package struct DeviceStorage: Sendable, Equatable {
         for index in logins.indices where logins[index].authentication == authentication { change(&logins[index]) }
     }
 
-    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid login is in the same
-    /// place. The app does not know the MVPDs of other programmers, so it takes their logins as valid until they expire.
+    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid
+    /// login is in the same place. The app does not know the MVPDs of other programmers, so it takes their logins as
+    /// valid until they expire.
     mutating func importOlder(for app: AppInstallation, _ configuration: DeviceConfiguration, at now: Timestamp) {
         guard app.sdk.layout == .nestedMap else { return }
         for login in logins(.oneSlot, seenBy: app.bundleID) {
@@ -65,8 +68,8 @@ package struct DeviceStorage: Sendable, Equatable {
 
     /// The sanitizer of SDKs from 1.7.5 on: removes logins whose device ID is not `deviceID`.
     ///
-    /// Up to 1.8, it removes those of other apps too, whose device ID differs if their bundle ID has another prefix. From 1.9 on, it
-    /// removes only what `app` stored itself, under a device ID that it had earlier.
+    /// Up to 1.8, it removes those of other apps too, whose device ID differs if their bundle ID has another prefix.
+    /// From 1.9 on, it removes only what `app` stored itself, under a device ID that it had earlier.
     mutating func sanitize(for app: AppInstallation, deviceID: String) {
         guard app.sdk >= .sanitizing else { return }
         logins.removeAll { login in

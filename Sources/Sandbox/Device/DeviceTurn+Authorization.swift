@@ -36,14 +36,16 @@ extension DeviceTurn {
         track(.authorizationDetection(true, login.mvpd, nil))
     }
 
-    /// Reports a failure. A login that the server does not accept no longer counts, so that the viewer can log in again.
+    /// Reports a failure. A login that the server does not accept no longer counts, so that the viewer can log in
+    /// again.
     private mutating func fail(_ failure: DeviceFailure, _ resource: ResourceID, _ login: AuthenticationToken?) {
         if let login, failure.error == .notAuthenticated { device.refused.insert(login) }
         callback(.tokenRequestFailed(resource, failure.error, failure.description))
         track(.authorizationDetection(false, login?.mvpd, failure.error))
     }
 
-    /// Asks which resources the viewer may probably play, for the app's lists. It neither reads nor changes AuthZ tokens.
+    /// Asks which resources the viewer may probably play, for the app's lists. It neither reads nor changes AuthZ
+    /// tokens.
     mutating func preauthorize(_ resources: [ResourceID]) {
         guard let login = currentLogin else { return callback(.preauthorizedResources([])) }
         send(.preauthorization(resources, requestor, login.authentication))
@@ -66,7 +68,8 @@ extension DeviceTurn {
         }
     }
 
-    /// Erases the tokens of all programmers and MVPDs at once, so that none is left if the network fails, and ends the session at the MVPD.
+    /// Erases the tokens of all programmers and MVPDs at once, so that none is left if the network fails, and ends the
+    /// session at the MVPD.
     mutating func logOut() {
         let login = currentLogin
         endLogin()

@@ -23,7 +23,8 @@ extension DeviceTurn {
         }
     }
 
-    /// The MVPD that the viewer need not be asked for: the one that the app set, or the cached one if it can authenticate.
+    /// The MVPD that the viewer need not be asked for: the one that the app set, or the cached one if it can
+    /// authenticate.
     private var knownProvider: MVPDID? {
         if let chosen = device.chosenProvider { return chosen }
         let cached = storage.cachedProviders[requestor].flatMap(configuration.provider)

@@ -11,7 +11,8 @@ extension DeviceTurn {
         send(.configuration(requestor, endpoints: endpoints, credentials: credentials))
     }
 
-    /// Puts the stored tokens in order for the configuration that has come. After a failure, the waiting calls go on waiting.
+    /// Puts the stored tokens in order for the configuration that has come. After a failure, the waiting calls go on
+    /// waiting.
     mutating func configure(_ requestor: RequestorID, _ answer: DeviceAnswer) {
         guard case .configuration(let configuration) = answer, configuration.requestor == requestor else {
             return callback(.setRequestorComplete(false))
@@ -38,8 +39,8 @@ extension DeviceTurn {
         for call in waiting { answer(call) }
     }
 
-    /// The token from which the programmer's own can be obtained passively: it has none, and another programmer has a valid one of an
-    /// MVPD that authenticates per requestor. SDKs up to 1.6 do not ask for such tokens.
+    /// The token from which the programmer's own can be obtained passively: it has none, and another programmer has a
+    /// valid one of an MVPD that authenticates per requestor. SDKs up to 1.6 do not ask for such tokens.
     private var loginOfOtherRequestor: AuthenticationToken? {
         guard app.sdk.layout == .nestedMap, currentLogin == nil else { return nil }
         return visibleLogins.map(\.authentication).last { counts($0) && isPerRequestor($0.mvpd) }
@@ -49,7 +50,8 @@ extension DeviceTurn {
 
     /// The login that counts for the programmer; `nil` if the viewer must log in.
     ///
-    /// Among several, one of this device ID comes first, then one of the programmer's own, then one of the cached MVPD, then the latest.
+    /// Among several, one of this device ID comes first, then one of the programmer's own, then one of the cached MVPD,
+    /// then the latest.
     var currentLogin: StoredLogin? {
         let usable = visibleLogins.filter {
             let token = $0.authentication
@@ -64,8 +66,8 @@ extension DeviceTurn {
         return usable.indices.max { rank($0) < rank($1) }.map { usable[$0] }
     }
 
-    /// Whether a stored token is valid. An SDK with a sanitizer does not use a token of another device ID; an older one does, until the
-    /// server refuses it.
+    /// Whether a stored token is valid. An SDK with a sanitizer does not use a token of another device ID; an older one
+    /// does, until the server refuses it.
     private func counts(_ token: AuthenticationToken) -> Bool {
         configuration.allows(token.mvpd, until: token.expiry, at: now) && !device.refused.contains(token)
             && (token.deviceID == device.id || app.sdk < .sanitizing)

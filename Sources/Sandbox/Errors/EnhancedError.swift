@@ -2,8 +2,9 @@ internal import Basics
 
 /// An error of Adobe Pass, as its clients read it: a code from a closed list, and the action that may repair it.
 ///
-/// Actions, statuses and codes are those of Adobe's document on enhanced error codes, list "REST API v2". The messages are the
-/// sandbox's own. An error is the whole body of an answer with a status of 4xx or 5xx, or a member of one decision of a 200.
+/// Actions, statuses and codes are those of Adobe's document on enhanced error codes, list "REST API v2". The messages
+/// are the sandbox's own. An error is the whole body of an answer with a status of 4xx or 5xx, or a member of one
+/// decision of a 200.
 package struct EnhancedError: Error {
     package enum Action: String, Sendable {
         case none, configuration, authentication, authorization, retry

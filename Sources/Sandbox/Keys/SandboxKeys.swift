@@ -14,7 +14,8 @@ package struct SandboxKeys: Sendable {
 
     /// The password of the Java keystore: that of Adobe's own.
     package static let storePassword = "123456"
-    /// The organization of the certificates. A gate warns of a key whose certificate or file name contains the word sandbox.
+    /// The organization of the certificates. A gate warns of a key whose certificate or file name contains the word
+    /// sandbox.
     package static let organization = "SANDBOX of media-token-sandbox"
 
     private static let validSeconds: Int64 = 367 * dayOfSeconds
@@ -37,8 +38,8 @@ package struct SandboxKeys: Sendable {
         }
     }
 
-    /// The files of the published keys, by name: the two certificates, the first key as bare PEM, and both in the Java keystore that
-    /// Adobe's verification library reads.
+    /// The files of the published keys, by name: the two certificates, the first key as bare PEM, and both in the Java
+    /// keystore that Adobe's verification library reads.
     package func files() throws(CryptoError) -> [(name: String, bytes: [UInt8])] {
         let store = JavaKeyStore.store(
             trusting: zip(["sandbox-first", "sandbox-second"], certificates).map { ($0, $1) },

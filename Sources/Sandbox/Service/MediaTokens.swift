@@ -13,7 +13,8 @@ struct MintedToken: Sendable {
 struct MediaTokens: Sendable {
     private let keys: SandboxKeys
     private let settings: SandboxSettings
-    /// The key of the code (HMAC) over MVPD and viewer that is the session GUID: a viewer has the same one at each play.
+    /// The key of the code (HMAC) over MVPD and viewer that is the session GUID: a viewer has the same one at each
+    /// play.
     private let viewers: HMACKey
 
     init(_ keys: SandboxKeys, _ settings: SandboxSettings, secret: [UInt8]) throws(CryptoError) {

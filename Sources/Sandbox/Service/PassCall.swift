@@ -6,7 +6,8 @@ struct PassCall {
     let method: String
     /// The segments of the path, decoded.
     let path: [String]
-    /// The parameters of the query and of a form in the body; those of the form come last, and of those with one name the last counts.
+    /// The parameters of the query and of a form in the body; those of the form come last, and of those with one name
+    /// the last counts.
     let parameters: [String: String]
     let request: HTTPRequest
     /// The time of the call, by the clock of the sandbox.
@@ -45,8 +46,9 @@ struct PassCall {
         String(percentEncoded: text, plus: plus).flatMap(checked)
     }
 
-    /// Returns the text, or `nil` if a token, which is XML, cannot carry one of its characters (XML 1.0, 2.2), or if more than 30 combining
-    /// characters follow each other (UAX #15, Stream-Safe Text Format): comparing two texts with thousands of them takes seconds.
+    /// Returns the text, or `nil` if a token, which is XML, cannot carry one of its characters (XML 1.0, 2.2), or if
+    /// more than 30 combining characters follow each other (UAX #15, Stream-Safe Text Format): comparing two texts with
+    /// thousands of them takes seconds.
     static func checked(_ text: String) -> String? {
         var combining = 0
         for scalar in text.unicodeScalars {
@@ -94,7 +96,8 @@ struct PassCall {
         return bytes.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The address of the device: the first that `X-Forwarded-For` names, as backends pass it on, or else that of the connection.
+    /// The address of the device: the first that `X-Forwarded-For` names, as backends pass it on, or else that of the
+    /// connection.
     var address: String {
         header("x-forwarded-for")?.split(separator: ",").first.map { $0.trimmed } ?? request.peer
     }

@@ -19,7 +19,8 @@ struct Profiles: Sendable {
         return .json(200, ["profiles": .object(shown)])
     }
 
-    /// Answers `GET /api/v2/{sp}/logout/{mvpd}`: ends the login with an MVPD, whose own logout page a browser must open next.
+    /// Answers `GET /api/v2/{sp}/logout/{mvpd}`: ends the login with an MVPD, whose own logout page a browser must open
+    /// next.
     func end(
         _ mvpd: String, _ call: PassCall, at identity: SandboxState.DeviceIdentity, _ state: inout SandboxState
     ) -> SandboxAnswer {

@@ -2,8 +2,8 @@ internal import Basics
 internal import HTTP
 internal import TokenCrypto
 
-/// Dynamic client registration (RFC 7591) that keeps no state: client secrets and bearer tokens are message authentication codes of
-/// their contents, so the sandbox needs no table of them.
+/// Dynamic client registration (RFC 7591) that keeps no state: client secrets and bearer tokens are message
+/// authentication codes of their contents, so the sandbox needs no table of them.
 struct Registration: Sendable {
     private let key: HMACKey
     private let lifetimeSeconds: Int64
@@ -14,7 +14,8 @@ struct Registration: Sendable {
 
     /// Answers `POST /o/client/register`.
     ///
-    /// Any software statement in the form of a JWT is approved, so that an app keeps the statement that it has from Adobe.
+    /// Any software statement in the form of a JWT is approved, so that an app keeps the statement that it has from
+    /// Adobe.
     func register(_ call: PassCall, _ state: inout SandboxState) -> SandboxAnswer {
         guard let body = try? StrictJSON.readObject(call.request.body),
             let statement = try? body.text("software_statement"), let redirect = try? body.text("redirect_uri") ?? ""

@@ -2,10 +2,12 @@ package import Basics
 package import HTTP
 package import TokenCrypto
 
-/// A stand-in for Adobe Pass: answers REST v2, what is still in use of the older protocols, and the pages of a pretend MVPD.
+/// A stand-in for Adobe Pass: answers REST v2, what is still in use of the older protocols, and the pages of a pretend
+/// MVPD.
 ///
-/// It does no input or output, and reads no clock: a server hands requests in, and sends the answers when their delay is over. Any
-/// thread may ask. Every service provider and every MVPD is known; names that are test cards choose a behaviour.
+/// It does no input or output, and reads no clock: a server hands requests in, and sends the answers when their delay
+/// is over. Any thread may ask. Every service provider and every MVPD is known; names that are test cards choose a
+/// behaviour.
 package final class SandboxService: Sendable {
     private let settings: SandboxSettings
     private let state: Guarded<SandboxState>
@@ -41,8 +43,8 @@ package final class SandboxService: Sendable {
         return answer
     }
 
-    /// The path of a request for logs. `CODE` replaces the code of a session, because anybody who has it can log in, and `(undecodable)` a
-    /// path that cannot be decoded.
+    /// The path of a request for logs. `CODE` replaces the code of a session, because anybody who has it can log in,
+    /// and `(undecodable)` a path that cannot be decoded.
     package static func pathWithoutCode(of request: HTTPRequest) -> String {
         guard var path = PassCall.path(of: request) else { return "(undecodable)" }
         if path.count > 4, path[2] == "authenticate" || path[3] == "sessions" { path[4] = "CODE" }

@@ -48,7 +48,8 @@ struct SandboxState {
     }
 
     var random: SandboxRandom
-    /// The logins of a device by MVPD. They are kept for a day longer than they count, for a client that asks what has become of them.
+    /// The logins of a device by MVPD. They are kept for a day longer than they count, for a client that asks what has
+    /// become of them.
     private var profiles = ExpiringTable<DeviceIdentity, [String: Profile]>()
     var sessions = ExpiringTable<String, Session>()
     var temporaryUses = ExpiringTable<TemporaryHolder, TemporaryUse>()

@@ -97,8 +97,8 @@ struct Sessions: Sendable {
         return .json(200, .object(members))
     }
 
-    /// Whether a browser may be sent to `url` after the login: a scheme that browsers do not execute (RFC 3986, 3.1) and `://`,
-    /// for the web with a host behind it, all in visible ASCII that needs no quotes.
+    /// Whether a browser may be sent to `url` after the login: a scheme that browsers do not execute (RFC 3986, 3.1)
+    /// and `://`, for the web with a host behind it, all in visible ASCII that needs no quotes.
     static func isRedirect(_ url: String) -> Bool {
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#""<>\^`{|}"#.utf8.contains($0) }),
             let mark = url.firstRange(of: "://")

@@ -2,8 +2,8 @@ internal import Basics
 
 /// TempPass: access without a login, for a time, and in its promotional form for a number of resources.
 ///
-/// An MVPD whose ID contains `TempPass` is one, as Adobe's are named; one that begins with `flexible` or `promotional` is
-/// promotional.
+/// An MVPD whose ID contains `TempPass` is one, as Adobe's are named; one that begins with `flexible` or `promotional`
+/// is promotional.
 struct TemporaryAccess: Sendable {
     let settings: SandboxSettings
 

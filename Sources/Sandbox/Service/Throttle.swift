@@ -1,7 +1,7 @@
 internal import Basics
 
-/// Adobe's throttle: a client address may make one call per second, and ten more at first. It answers the calls of the example on Adobe's
-/// page "Throttling mechanism" as that page does.
+/// Adobe's throttle: a client address may make one call per second, and ten more at first. It answers the calls of the
+/// example on Adobe's page "Throttling mechanism" as that page does.
 struct Throttle {
     /// The calls that an address may make at once: that of the first second, and ten more.
     private static let capacity = 11.0

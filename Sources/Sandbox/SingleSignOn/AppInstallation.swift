@@ -10,7 +10,8 @@ package struct AppInstallation: Sendable, Equatable {
         (self.system, self.team, self.bundleID, self.sdk) = (system, team, bundleID, sdk)
     }
 
-    /// The part of the bundle ID that decides about the device ID: all but its last component, or the whole if it has only one.
+    /// The part of the bundle ID that decides about the device ID: all but its last component, or the whole if it has
+    /// only one.
     package var bundlePrefix: Substring {
         bundleID.lastIndex(of: ".").map { bundleID[..<$0] } ?? bundleID[...]
     }

@@ -18,14 +18,16 @@ package struct SingleSignOn: Sendable, Equatable {
     /// Why, as a sentence.
     package let reason: String
 
-    /// What holds for two apps, by the first row of the ``matrix`` that fits them. The order of the apps makes no difference.
+    /// What holds for two apps, by the first row of the ``matrix`` that fits them. The order of the apps makes no
+    /// difference.
     package static func between(_ one: AppInstallation, and other: AppInstallation) -> SingleSignOn {
         // The last row fits every pair.
         (matrix.first { $0.fits(one, other) } ?? matrix[matrix.count - 1]).result
     }
 }
 
-/// One row of the matrix: conditions on two apps, and what holds if all are met. A condition that is `nil` is always met.
+/// One row of the matrix: conditions on two apps, and what holds if all are met. A condition that is `nil` is always
+/// met.
 package struct SingleSignOnRow: Sendable {
     /// The conditions in words.
     package let name: String

@@ -1,8 +1,10 @@
 extension SingleSignOn {
-    /// Which apps share a login, row by row; the first row that fits two apps decides. `media-token-sandbox sso --table` prints it.
+    /// Which apps share a login, row by row; the first row that fits two apps decides. `media-token-sandbox sso
+    /// --table` prints it.
     ///
-    /// Apps from a simulator, from Xcode or from an ad-hoc distribution may behave otherwise. No row is about MVPDs that authenticate per
-    /// requestor: SDKs before 1.7 share no login of theirs, and later ones get one for each programmer without asking the viewer.
+    /// Apps from a simulator, from Xcode or from an ad-hoc distribution may behave otherwise. No row is about MVPDs
+    /// that authenticate per requestor: SDKs before 1.7 share no login of theirs, and later ones get one for each
+    /// programmer without asking the viewer.
     package static let matrix = [
         SingleSignOnRow(
             name: "different systems", sameSystem: false,

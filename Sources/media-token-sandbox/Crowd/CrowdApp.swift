@@ -3,8 +3,8 @@ internal import HTTP
 internal import MediaToken
 internal import Sandbox
 
-/// One app of the crowd. It drives Adobe's SDK, which is a value (`Device`), and plays what surrounds an SDK: the app's code, the
-/// calls of REST v2, and the viewer's web view.
+/// One app of the crowd. It drives Adobe's SDK, which is a value (`Device`), and plays what surrounds an SDK: the app's
+/// code, the calls of REST v2, and the viewer's web view.
 final class CrowdApp {
     /// Who the viewer is, and where the viewer logs in.
     struct Viewer {
@@ -237,7 +237,8 @@ final class CrowdApp {
         service("/api/v2/\(encoded(worker.settings.requestor))/\(path)", step, body: body, then)
     }
 
-    /// Calls the service, with JSON or a form if there is a body, and hands over the object of its answer; `nil` if there is none.
+    /// Calls the service, with JSON or a form if there is a body, and hands over the object of its answer; `nil` if
+    /// there is none.
     private func service(
         _ target: String, _ step: CrowdStep, body: String?, _ then: @escaping (JSONObject?) -> Void
     ) {

@@ -105,7 +105,8 @@ final class CrowdWorker {
         figures = CrowdFigures(seconds: plan.seconds)
     }
 
-    /// Runs until the last party is done, or the program is interrupted; parties that are under way then are not counted.
+    /// Runs until the last party is done, or the program is interrupted; parties that are under way then are not
+    /// counted.
     func run() -> CrowdFigures {
         begin = MonotonicTime.nanoseconds
         let processor = ProcessorTime.ofThisThread
@@ -144,7 +145,8 @@ final class CrowdWorker {
 
     // MARK: For parties
 
-    /// Sends a request to the server that the step belongs to: a POST of text, JSON or a form if it has a body. The time that it waits for a connection counts.
+    /// Sends a request to the server that the step belongs to: a POST of text, JSON or a form if it has a body. The
+    /// time that it waits for a connection counts.
     func send(
         _ step: CrowdStep, _ target: String, headers: [(name: String, value: String)] = [], body: String? = nil,
         _ completion: @escaping (HTTPClient.Answer?) -> Void

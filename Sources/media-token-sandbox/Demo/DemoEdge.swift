@@ -5,8 +5,8 @@ internal import HTTP
 
 /// The programmer's side of the demo: the page with the player, and a stream that is served only if the gate allows it.
 ///
-/// It does what nginx does in front of a real stream: it passes a play on to the gate, and asks the gate about each request
-/// for the stream.
+/// It does what nginx does in front of a real stream: it passes a play on to the gate, and asks the gate about each
+/// request for the stream.
 struct DemoEdge {
     private let server: HTTPServer
     let url: String

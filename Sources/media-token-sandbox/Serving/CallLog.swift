@@ -3,8 +3,8 @@ internal import Glibc
 internal import HTTP
 internal import Sandbox
 
-/// Writes one line per call to standard output: time, method, path and status; never a code, a query, a header or a body. No event
-/// loop waits for a reader: lines that nobody reads are dropped, and counted.
+/// Writes one line per call to standard output: time, method, path and status; never a code, a query, a header or a
+/// body. No event loop waits for a reader: lines that nobody reads are dropped, and counted.
 struct CallLog: Sendable {
     private let writer = LineWriter(to: STDOUT_FILENO) { "{\"dropped\":\($0)}" }
 

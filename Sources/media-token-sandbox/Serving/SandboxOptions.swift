@@ -97,8 +97,8 @@ struct SandboxOptions {
         return try CommandError.wrap { try SandboxKeys(first: given, at: .now) }
     }
 
-    /// Writes the public keys, if a directory is given: a new one, an empty one, or one that holds nothing but what an earlier
-    /// sandbox has left there. A gate that watches the keys in any other must not come to trust a sandbox.
+    /// Writes the public keys, if a directory is given: a new one, an empty one, or one that holds nothing but what an
+    /// earlier sandbox has left there. A gate that watches the keys in any other must not come to trust a sandbox.
     func write(_ keys: SandboxKeys) throws(CommandError) {
         guard let directory else { return }
         let files = try CommandError.wrap { try keys.files() }

@@ -12,7 +12,8 @@ struct SandboxServer {
     /// Where the sandbox is served, with the port that the system chose in place of port 0.
     var listeners: [HTTPListener] { server.listeners }
 
-    /// Takes the addresses, writes the public keys, and then serves: a client that finds the sandbox healthy also finds its keys.
+    /// Takes the addresses, writes the public keys, and then serves: a client that finds the sandbox healthy also finds
+    /// its keys.
     ///
     /// - Parameter note: Called on any thread with each call and its answer.
     init(

@@ -81,7 +81,8 @@ struct CorpusOptions {
         return recipe
     }
 
-    /// The tokens to sign for a run of `seconds`, at `rate` requests per second or flat out, all of them ahead of it on demand.
+    /// The tokens to sign for a run of `seconds`, at `rate` requests per second or flat out, all of them ahead of it on
+    /// demand.
     func plan(rate: Double?, seconds: Double, signsAhead: Bool) -> TokenQueue.Plan {
         let total = rate.map { Int(($0 * seconds).rounded(.up)) }
         return TokenQueue.Plan(

@@ -106,8 +106,8 @@ struct GateReport {
         report.add(figures.processor)
     }
 
-    /// The codes of the answers, the most frequent first, and a notice for each that was not expected, with the reason that the
-    /// gate gave with its first answer.
+    /// The codes of the answers, the most frequent first, and a notice for each that was not expected, with the reason
+    /// that the gate gave with its first answer.
     private func addCodes(to report: inout LoadReport) {
         let codes = figures.codes.sorted { $0.value > $1.value }
         let lost = [("no answer", "unanswered", figures.unanswered), ("due, not sent", "unsent", figures.unsent)]

@@ -29,8 +29,8 @@ struct GateRun {
 
     /// Asks at `rate`, or flat out if it is `nil`.
     ///
-    /// - Parameter signsAhead: Whether all tokens are signed before, so that signing takes no processor from a gate on this
-    ///   machine.
+    /// - Parameter signsAhead: Whether all tokens are signed before, so that signing takes no processor from a gate on
+    ///   this machine.
     func load(at rate: Double?, signsAhead: Bool = false) throws(CommandError) -> GateReport {
         var settings = invocation.load
         (settings.address, settings.rate) = (address, rate)

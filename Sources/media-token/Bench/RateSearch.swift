@@ -26,8 +26,8 @@ struct LatencyGoal {
     var text: String { "\(name) within \(Figure.shortTime(nanoseconds: Double(nanoseconds)))" }
 }
 
-/// Finds the highest rate at which a gate keeps a latency: it doubles the rate until the gate does not, and halves the interval
-/// then.
+/// Finds the highest rate at which a gate keeps a latency: it doubles the rate until the gate does not, and halves the
+/// interval then.
 struct RateSearch {
     static let mainFigure = "highestRate"
     private static let firstRate = 250.0

@@ -5,7 +5,8 @@ internal import ReplayStores
 
 /// Names the gate's files that somebody besides root and the gate's user can read or replace.
 enum FileModes {
-    /// Prints a line, with what to do, for each of the files that `settings` name, and for the configuration file itself.
+    /// Prints a line, with what to do, for each of the files that `settings` name, and for the configuration file
+    /// itself.
     static func warn(_ settings: GateSettings, file: String?) {
         var told: Set<String> = []
         for (outsider, action) in outsiders(settings, file: file) where told.insert(outsider.path).inserted {

@@ -19,10 +19,11 @@ struct GateOptions {
     /// The text of the file as it was read last, without its comments.
     private var text: [UInt8] = []
 
-    /// Reads the settings of file and command line together, and prints what the operator should know of them. An option
-    /// replaces what the file says.
+    /// Reads the settings of file and command line together, and prints what the operator should know of them. An
+    /// option replaces what the file says.
     ///
-    /// - Parameter isReload: Whether the file was read before, and must not be a pipe now, for whose writer the gate would wait.
+    /// - Parameter isReload: Whether the file was read before, and must not be a pipe now, for whose writer the gate
+    ///   would wait.
     mutating func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
         let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: isReload) }
         let reader = GateSettingsReader(GateSettings.table.object(given, over: values))

@@ -3,8 +3,8 @@ internal import CommandShell
 internal import HTTP
 internal import MediaTokenGate
 
-/// Has a running gate take over its settings, and the files that they name, as they are now: all of it or, if anything is invalid,
-/// nothing but what was taken away. The operator and the service manager are told.
+/// Has a running gate take over its settings, and the files that they name, as they are now: all of it or, if anything
+/// is invalid, nothing but what was taken away. The operator and the service manager are told.
 struct GateReload {
     private let options: GateOptions
     private let process: ServiceProcess

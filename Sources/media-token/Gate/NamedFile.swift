@@ -7,7 +7,8 @@ internal import MediaTokenGate
 /// A file that settings name, and that a reload reads again.
 struct NamedFile {
     enum Role {
-        /// Who has its key can sign tokens, or be a client: a verification key, or a folder of them, or the authority of clients.
+        /// Who has its key can sign tokens, or be a client: a verification key, or a folder of them, or the authority
+        /// of clients.
         case trusted
         case secret
         /// The gate's own certificate.
@@ -22,8 +23,8 @@ struct NamedFile {
     /// The key files in a folder of keys; empty for any other file, and for a folder that cannot be listed.
     var keyFiles: [String] { setting == "keys" ? (try? KeyRing.keyFiles(in: path)) ?? [] : [] }
 
-    /// Whether the gate may read the file at a reload: a pipe or a device would keep it waiting. A missing file passes, since reading it
-    /// gives the better message.
+    /// Whether the gate may read the file at a reload: a pipe or a device would keep it waiting. A missing file passes,
+    /// since reading it gives the better message.
     var canBeReadAgain: Bool {
         var status = Glibc.stat()
         return stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)

@@ -77,10 +77,11 @@ final class RunningGate {
 
     /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
-    /// - Throws: what is wrong with any of the files, or that the process is told to stop; only keys whose files are gone are then dropped.
+    /// - Throws: what is wrong with any of the files, or that the process is told to stop; only keys whose files are
+    ///   gone are then dropped.
     func apply(_ settings: GateSettings, in process: ServiceProcess) throws(CommandError) {
-        // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a new
-        // fence could be accepted again.
+        // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a
+        // new fence could be accepted again.
         var settings = settings
         settings.clockSkew = self.settings.clockSkew
         if let file = settings.files.first(where: { !$0.canBeReadAgain }) {
@@ -120,7 +121,8 @@ final class RunningGate {
         return left.gone
     }
 
-    /// Has another thread read files, since these choose how long that takes. In the meantime keys whose files are gone are dropped.
+    /// Has another thread read files, since these choose how long that takes. In the meantime keys whose files are gone
+    /// are dropped.
     ///
     /// - Returns: `nil` if the process is told to stop.
     private func whileReading<Value: Sendable>(
@@ -136,7 +138,8 @@ final class RunningGate {
         }
     }
 
-    /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and closes the store.
+    /// Is no longer ready, accepts no more connections, answers the requests in flight, writes the log's last line and
+    /// closes the store.
     func stop() throws(CommandError) {
         ready.stop()
         let end = ContinuousClock.now + .milliseconds(settings.stopMilliseconds)
@@ -168,7 +171,8 @@ struct GateFiles: Sendable {
         if let problem = problems.first { throw CommandError("\(problem)") }
     }
 
-    /// The routes with the keys of their grants, and what is wrong with these grants or, if nothing is, with dialects beside them.
+    /// The routes with the keys of their grants, and what is wrong with these grants or, if nothing is, with dialects
+    /// beside them.
     private static func loadRoutes(_ settings: GateSettings) -> (routes: [GateRoute], problems: [SettingProblem]) {
         var (routes, problems) = ([GateRoute](), [SettingProblem]())
         for route in settings.routes {
@@ -223,8 +227,8 @@ struct GateFiles: Sendable {
         }
     }
 
-    /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read is not
-    /// checked, since it would fail for the same reason.
+    /// Every problem with the files that `settings` name, each with its setting. What needs a file that cannot be read
+    /// is not checked, since it would fail for the same reason.
     ///
     /// - Parameter areWhole: Whether all routes could be read. One that could not would count as missing for a dialect.
     static func problems(_ settings: GateSettings, areWhole: Bool) -> [SettingProblem] {

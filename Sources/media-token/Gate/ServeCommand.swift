@@ -104,8 +104,8 @@ enum ServeCommand {
         return reader.problems.isEmpty ? try serve(reader.settings, options) : .usage
     }
 
-    /// Checks that the files that the settings name contain what they should, and prints every problem, also if the settings
-    /// themselves have some.
+    /// Checks that the files that the settings name contain what they should, and prints every problem, also if the
+    /// settings themselves have some.
     private static func check(_ given: GateOptions) -> ExitStatus {
         var options = given
         let reader: GateSettingsReader
@@ -147,8 +147,8 @@ enum ServeCommand {
         return .success
     }
 
-    /// Reloads on SIGHUP and when files have changed, and checks the certificate at least once an hour, until the process is
-    /// told to stop.
+    /// Reloads on SIGHUP and when files have changed, and checks the certificate at least once an hour, until the
+    /// process is told to stop.
     private static func waitForEnd(of gate: RunningGate, in process: ServiceProcess, _ reload: GateReload) {
         var (reload, certificate, signal) = (reload, CertificateWatch(), Int32?.none)
         repeat {

@@ -84,8 +84,9 @@ struct GrantOptions: CommandValues {
     /// Options that describe the request for which a grant of any kind is checked.
     private static let ofRequest = ["url", "path"]
 
-    /// The options of a topic that the kinds declare, in the order of the kinds, each name once. An option that limits a grant must
-    /// not be ignored for a kind that cannot express the limit: the grant would open more than the user asked for.
+    /// The options of a topic that the kinds declare, in the order of the kinds, each name once. An option that limits
+    /// a grant must not be ignored for a kind that cannot express the limit: the grant would open more than the user
+    /// asked for.
     private static func declared(for topic: String) -> [Setting<GrantOptions>] {
         let all = GrantKind.all.flatMap { kind in
             SettingsTable(kind.settings).options.filter { $0.topic == topic }.map { (kind: kind, setting: $0) }

@@ -162,7 +162,8 @@ struct CaptureHistory {
         return ClockReading(distance: distance, words: "\(Span(between: started, and: server))", other: other)
     }
 
-    /// How far the clock of a call's host is ahead of that of the first host, in milliseconds; `nil` if they agree or are one.
+    /// How far the clock of a call's host is ahead of that of the first host, in milliseconds; `nil` if they agree or
+    /// are one.
     private func lead(of call: Call) -> Int64? {
         guard let known, let first = known.host, let host = call.made.host, host != first, let clock = clock(of: call)
         else { return nil }
@@ -170,8 +171,8 @@ struct CaptureHistory {
         return lead.magnitude > skew.clampedMilliseconds ? lead : nil
     }
 
-    /// Says that the client's clock is not that of the servers, once for each distance, and that a server's clock is not that of the
-    /// first one, once for each host.
+    /// Says that the client's clock is not that of the servers, once for each distance, and that a server's clock is
+    /// not that of the first one, once for each host.
     private mutating func clockNotes(_ call: Call) -> [Note] {
         guard let clock = clock(of: call) else { return [] }
         if let lead = lead(of: call), let host = call.made.host, let first = known?.host {

@@ -70,7 +70,8 @@ struct CaptureInspection {
         status = max(status, .undecided)
     }
 
-    /// Shows what is left. A capture in which nothing was found is examined as if it were a token, which says why it is none.
+    /// Shows what is left. A capture in which nothing was found is examined as if it were a token, which says why it is
+    /// none.
     ///
     /// - Parameter head: the first bytes of the capture, which may be an argument of the command.
     mutating func finish(of head: RawToken, asArgument: Bool = false) -> ExitStatus {
@@ -102,7 +103,8 @@ struct CaptureInspection {
 }
 
 extension TokenFinder.Part {
-    /// The time of the line, or of the call, in which the capture has a finding of this part; `nil` if it does not say it.
+    /// The time of the line, or of the call, in which the capture has a finding of this part; `nil` if it does not say
+    /// it.
     func time(of finding: Finding) -> Timestamp? {
         switch self {
         case .findings: finding.time.flatMap { Timestamp(reading: $0.text) }

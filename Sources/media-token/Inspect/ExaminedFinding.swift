@@ -71,7 +71,8 @@ struct ExaminedFinding {
         return isFailure ? .rejected : .success
     }
 
-    /// What was done to the token on the way to the backend, in words, with what a gate says to it; `nil` if it can be read as it was sent.
+    /// What was done to the token on the way to the backend, in words, with what a gate says to it; `nil` if it can be
+    /// read as it was sent.
     var damageInWords: String? {
         guard let damage else { return nil }
         let steps = finding.way.drop { !$0.utf8.starts(with: "request".utf8) }.dropFirst()
@@ -134,8 +135,8 @@ struct FindingInspector {
         return examined
     }
 
-    /// Why a gate would refuse the value in which a request sent a token that can be read otherwise; `nil` if it would not, or would refuse
-    /// the token itself for the same reason.
+    /// Why a gate would refuse the value in which a request sent a token that can be read otherwise; `nil` if it would
+    /// not, or would refuse the token itself for the same reason.
     private func damage(of finding: Finding, as read: Examination?) -> ExaminedFinding.Rejected? {
         guard let sent = finding.sent, let read, finding.isSent == true else { return nil }
         let failure = inspector.inspect(RawToken(sent), asking: TokenInspector.Questions()).firstFailure

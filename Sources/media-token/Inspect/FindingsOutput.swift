@@ -93,7 +93,8 @@ struct FindingsOutput {
         again[finding.number, default: []].append(line)
     }
 
-    /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked for.
+    /// Shows a call of an archive: a row, with the notes below it; the findings in full if it is the one that was asked
+    /// for.
     mutating func show(
         _ call: CapturedCall, _ row: @autoclosure () -> CaptureRow, _ findings: [ExaminedFinding],
         _ notes: [CaptureHistory.Note]

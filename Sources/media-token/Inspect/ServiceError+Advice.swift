@@ -2,8 +2,8 @@ internal import Captures
 internal import MediaToken
 
 extension ServiceError {
-    /// One line that says what to do: what the action of an enhanced error means (Adobe Pass, Enhanced Error Codes), or what `verify` says
-    /// of a denial; `nil` for an older error that is no denial.
+    /// One line that says what to do: what the action of an enhanced error means (Adobe Pass, Enhanced Error Codes), or
+    /// what `verify` says of a denial; `nil` for an older error that is no denial.
     var advice: String? {
         switch action {
         case "configuration": "change the configuration of the programmer or the MVPD at Adobe Pass"

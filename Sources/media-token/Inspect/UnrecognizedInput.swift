@@ -95,7 +95,8 @@ struct UnrecognizedInput {
             "ask Adobe for a media token in the form of the media token verifier")
     }
 
-    /// A token from which a page or a ticket system has dropped all tags: it begins with a signature, and the digits of a session follow.
+    /// A token from which a page or a ticket system has dropped all tags: it begins with a signature, and the digits of
+    /// a session follow.
     private static func stripped(_ text: ArraySlice<UInt8>) -> Self? {
         let signature = text.prefix { $0.isLetterOrDigit || "+/".utf8.contains($0) }
         let rest = text[signature.endIndex...].drop { $0 == UInt8(ascii: "=") }

@@ -87,7 +87,8 @@ enum Completions: String, CaseIterable {
     }
 
     private static func fish(_ program: Command) -> String {
-        // A command with subcommands is completed only right after its name; any other command is also completed after operands.
+        // A command with subcommands is completed only right after its name; any other command is also completed after
+        // operands.
         let conditions = """
             # Completions of media-token for fish.
             function __media_token_words

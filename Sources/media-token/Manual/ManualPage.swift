@@ -48,7 +48,8 @@ struct ManualPage {
         return [".TP", "\\fB\\-\\-\(escaped(option.name))\\fR\(value)", escaped(option.help)]
     }
 
-    /// A line that troff prints as it is: backslashes, hyphens, and dots and apostrophes at its beginning mean something else.
+    /// A line that troff prints as it is: backslashes, hyphens, and dots and apostrophes at its beginning mean
+    /// something else.
     private static func escaped(_ text: String) -> String {
         let line = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         return line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" + line : line

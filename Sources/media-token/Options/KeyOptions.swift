@@ -58,7 +58,8 @@ struct KeyOptions {
         given.refuse(names, withoutEffect: "without a key; expected --keys PATH or --key FILE too")
     }
 
-    /// Loads the keys, and prints a warning on standard error for each refused key of a directory, and for what was left out.
+    /// Loads the keys, and prints a warning on standard error for each refused key of a directory, and for what was
+    /// left out.
     ///
     /// - Parameter own: A key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {

@@ -74,8 +74,8 @@ struct ReplayOptions {
 }
 
 extension ConfiguredReplayStore {
-    /// Runs `body`, and closes the store, whatever comes of it: a store that nobody closes counts as crashed when the machine
-    /// starts again.
+    /// Runs `body`, and closes the store, whatever comes of it: a store that nobody closes counts as crashed when the
+    /// machine starts again.
     func closed<Value>(after body: () throws(CommandError) -> Value) throws(CommandError) -> Value {
         let value: Value
         do throws(CommandError) { value = try body() } catch {

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Reads what a person types or pastes at a terminal, up to Ctrl-D.
 ///
-/// A terminal that collects lines itself keeps at most 4,095 bytes of one, and drops the rest of a longer one, as a token in an answer of
-/// Adobe's API is. So lines are collected here.
+/// A terminal that collects lines itself keeps at most 4,095 bytes of one, and drops the rest of a longer one, as a
+/// token in an answer of Adobe's API is. So lines are collected here.
 struct TerminalInput {
     private let descriptor: Int32
     private let keys: TerminalMode.Keys
@@ -25,8 +25,8 @@ struct TerminalInput {
         Console.writeProgress("paste the \(subject), then Ctrl-D\n")
     }
 
-    /// Puts whole lines into `chunk`, or the last line without its end, and returns how many bytes those are, as read(2) does: 0 at the
-    /// end of the input, and a negative number if the terminal fails.
+    /// Puts whole lines into `chunk`, or the last line without its end, and returns how many bytes those are, as
+    /// read(2) does: 0 at the end of the input, and a negative number if the terminal fails.
     mutating func read(into chunk: inout [UInt8]) -> Int {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while ready.isEmpty, !isEnded {
@@ -67,7 +67,8 @@ struct TerminalInput {
     }
 }
 
-/// The mode of the terminal while lines are collected by the program. It ends with the program, whatever ends that, but for SIGKILL.
+/// The mode of the terminal while lines are collected by the program. It ends with the program, whatever ends that, but
+/// for SIGKILL.
 private enum TerminalMode {
     /// The keys that the terminal's user has set, which it does not act on in this mode.
     struct Keys {

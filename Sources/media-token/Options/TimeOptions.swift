@@ -28,8 +28,8 @@ struct TimeOptions {
 
     func check(_ given: inout SettingsObject) { gate.checkTTL(&given) }
 
-    /// Splits a group of tokens into those that are checked at one time: at its own issue time each is alone. One without an issue
-    /// time is checked as of now, and rejected since it is no media token.
+    /// Splits a group of tokens into those that are checked at one time: at its own issue time each is alone. One
+    /// without an issue time is checked as of now, and rejected since it is no media token.
     func groups(of tokens: [RawToken], for resource: ResourceRule) -> [(tokens: [RawToken], time: Timestamp)] {
         switch time {
         case .issued?: tokens.map { ([$0], UnverifiedToken.issueTime(of: $0, for: resource) ?? .now) }

@@ -29,7 +29,8 @@ struct TokenInput {
     /// Whether the input is an argument, which is the name of no file.
     var isArgument: Bool { operand.map { !$0.hasPrefix("@") } ?? false }
 
-    /// The token as messages may quote it: one from a file is not quoted, since a caller who chose the argument may have chosen the file.
+    /// The token as messages may quote it: one from a file is not quoted, since a caller who chose the argument may
+    /// have chosen the file.
     func quotable(_ token: RawToken) -> RawToken {
         var token = token
         token.mayBeQuoted = operand == nil || isArgument
@@ -149,8 +150,9 @@ private struct ChunkReader {
 
 /// Splits an input into tokens: one per line, except for tokens that span several lines.
 ///
-/// Clear text may contain line breaks inside an MRSS resource, documents are often printed over several lines, and encoders break
-/// Base64 into lines. Each of these forms has its own beginning, and continues up to the line that ends it.
+/// Clear text may contain line breaks inside an MRSS resource, documents are often printed over several lines, and
+/// encoders break Base64 into lines. Each of these forms has its own beginning, and continues up to the line that ends
+/// it.
 struct TokenSplitter {
     private enum Form: CaseIterable {
         case clearText, base64, xmlDocument, jsonDocument
@@ -195,8 +197,8 @@ struct TokenSplitter {
                 }
         }
 
-        /// Takes the next line, unless another token begins there or it is no line of Base64. A line inside a document may begin
-        /// like a token, and JSON of several lines ends at a brace that is not indented.
+        /// Takes the next line, unless another token begins there or it is no line of Base64. A line inside a document
+        /// may begin like a token, and JSON of several lines ends at a brace that is not indented.
         ///
         /// - Returns: Whether the line belongs to this token.
         mutating func append(_ line: ArraySlice<UInt8>) -> Bool {

@@ -43,7 +43,8 @@ enum CheckList {
         }
     }
 
-    /// One line for all checks that nobody asked for, with the options that ask, and one for those of an unreadable token.
+    /// One line for all checks that nobody asked for, with the options that ask, and one for those of an unreadable
+    /// token.
     private static func printNotMade(_ examination: Examination) {
         func names(_ outcome: CheckReport.Outcome) -> [String] {
             examination.reports.filter { report in

@@ -139,8 +139,9 @@ enum VerifyCommand {
         return (status, codes)
     }
 
-    /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. Each token counts once, however
-    /// often the input mentions it; a second request of an archive that sends it is another use, if it reached the backend.
+    /// Verifies all tokens that are found in the input, and rejects what Adobe Pass answered in their place. Each token
+    /// counts once, however often the input mentions it; a second request of an archive that sends it is another use,
+    /// if it reached the backend.
     private static func verifyFound(
         _ invocation: Invocation, _ keys: KeyRing, by verifier: MediaTokenVerifier, for expectation: Expectation
     ) throws(CommandError) -> (ExitStatus, [VerdictCode]) {

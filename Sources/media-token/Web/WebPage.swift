@@ -3,7 +3,8 @@ internal import CommandShell
 internal import HTTP
 internal import TokenCrypto
 
-/// The page that is embedded in the program, and the header fields that keep it from doing anything but asking its server.
+/// The page that is embedded in the program, and the header fields that keep it from doing anything but asking its
+/// server.
 struct WebPage: Sendable {
     let bytes: [UInt8]
     private let policy: String

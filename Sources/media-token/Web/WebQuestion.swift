@@ -1,14 +1,16 @@
 internal import Basics
 internal import MediaToken
 
-/// A question of the page: what was pasted or dropped, the options of `media-token inspect`, and the keys that were dropped.
+/// A question of the page: what was pasted or dropped, the options of `media-token inspect`, and the keys that were
+/// dropped.
 struct WebQuestion: Sendable {
     let input: [UInt8]
     /// The values of each option.
     let options: [String: [String]]
     let keys: [KeyBytes]
 
-    /// The options that a page may give. Those that name files are not among them: a page must not read this machine's disk.
+    /// The options that a page may give. Those that name files are not among them: a page must not read this machine's
+    /// disk.
     private static let optionNames = [
         "requestor", "resource", "any-resource", "canonical-resource", "mvpd", "device", "at", "skew", "default-ttl",
         "max-ttl", "min-rsa-bits", "ignore-certificate-dates",

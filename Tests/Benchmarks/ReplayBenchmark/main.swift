@@ -3,8 +3,8 @@
 //     swift run -c release replay-benchmark [DIRECTORY] [LARGEST] [REDIS-URL…]
 //
 // DIRECTORY holds the stores that live on a disk (default: a temporary one); LARGEST is the largest number of live
-// entries (default 10000000). A REDIS-URL names a server or a cluster that may be filled. Compare figures of one run only:
-// machines differ, and so do their hours.
+// entries (default 10000000). A REDIS-URL names a server or a cluster that may be filled. Compare figures of one run
+// only: machines differ, and so do their hours.
 internal import Basics
 internal import EventLoops
 internal import Foundation
@@ -15,7 +15,8 @@ internal import ReplayStores
 
 /// Issued at the same moment, with lives that end in one of eight minutes, as those of seven-minute tokens do.
 struct Workload {
-    /// An hour from now, since it stands still for as long as a benchmark takes, and no server's clock may be far ahead of it.
+    /// An hour from now, since it stands still for as long as a benchmark takes, and no server's clock may be far ahead
+    /// of it.
     static let now = Timestamp(milliseconds: Timestamp.now.milliseconds + 3_600_000)
 
     /// The key of `number` is spread as a digest is. It expires in the minute that is asked for, or in any.
@@ -74,8 +75,8 @@ func row(_ cells: [String]) {
 
 /// Fills a store to `live` entries, then measures with each number of threads.
 ///
-/// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in the
-/// same minute.
+/// A claim meets "any" of the minutes, or "one" of them as when tokens are used soon after their issue and so expire in
+/// the same minute.
 func measure(_ name: String, _ url: String, live: UInt64) throws {
     let store = try ConfiguredReplayStore(opening: url, clockSkew: .zero)
     func taken() throws -> Int { name == "memory" ? ProcessMemory.now.resident : try store.contents().bytes ?? 0 }
@@ -86,8 +87,8 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
     for (threads, group, minute) in [
         (1, 1, nil), (2, 1, nil), (8, 1, nil), (1, 8, nil), (1, 32, nil), (1, 1, 7), (1, 8, 7),
     ] as [(Int, Int, UInt64?)] {
-        // Few beside what is there, so that the number of live entries stays what the row says. The best of five, since the
-        // machine has other things to do too.
+        // Few beside what is there, so that the number of live entries stays what the row says. The best of five, since
+        // the machine has other things to do too.
         let count = UInt64(max(2048, min(name == "redis" ? 4096 : 160_000, live / 50)) / 256 * 256)
         let seconds =
             (0..<5).map { _ in
@@ -135,9 +136,9 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
     ])
 }
 
-/// What single claims take while time passes: 100,000 in each of 40 minutes of expiry, so that buckets begin, expire and are
-/// deleted, and tables and files grow. Between them, as many turns of a loop that only reads the clock for as long as the
-/// median claim takes: what the machine does to any program.
+/// What single claims take while time passes: 100,000 in each of 40 minutes of expiry, so that buckets begin, expire
+/// and are deleted, and tables and files grow. Between them, as many turns of a loop that only reads the clock for as
+/// long as the median claim takes: what the machine does to any program.
 func measureTail(_ name: String, _ url: String) throws {
     let store = try ConfiguredReplayStore(opening: url, clockSkew: .zero)
     var (claims, turns) = (LatencyHistogram(), LatencyHistogram())

@@ -1,7 +1,7 @@
 internal import Captures
 
-/// What is found in a capture has a way and a line, and begins as a token does or is what a request sent; a capture that is searched in small pieces
-/// gives nothing else than the capture as a whole.
+/// What is found in a capture has a way and a line, and begins as a token does or is what a request sent; a capture
+/// that is searched in small pieces gives nothing else than the capture as a whole.
 struct CaptureProperty: FuzzProperty {
     /// How many times longer what is packed may become: DEFLATE by 1,032, and by 100 what is packed in that.
     private static let expansion = 1032 * 100

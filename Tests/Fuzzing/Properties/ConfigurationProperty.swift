@@ -4,7 +4,8 @@ internal import MediaTokenGate
 internal import TokenCrypto
 internal import Settings
 
-/// Settings that have no problem open what they say is open and nothing else; those that have one say so in one line each.
+/// Settings that have no problem open what they say is open and nothing else; those that have one say so in one line
+/// each.
 struct ConfigurationProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         guard let object = try? StrictJSON.readObject(input[...], valueLimit: 1000) else { return }

@@ -5,8 +5,8 @@ internal import MediaTokenGate
 internal import PlaybackGrants
 internal import TestSupport
 
-/// A dialect accepts only a token that somebody signed, from the one place that it declares, and each of its answers has its
-/// form, whatever a client sent.
+/// A dialect accepts only a token that somebody signed, from the one place that it declares, and each of its answers
+/// has its form, whatever a client sent.
 struct DialectProperty {
     private let known: SignedTokens
     private let gate: Gate

@@ -7,8 +7,8 @@ internal import StreamPaths
 internal import TestSupport
 internal import TokenCrypto
 
-/// No request gets a protected stream without a token that somebody signed or a grant that the gate made, for what every server would take its target for;
-/// and every answer is one that a proxy understands.
+/// No request gets a protected stream without a token that somebody signed or a grant that the gate made, for what
+/// every server would take its target for; and every answer is one that a proxy understands.
 struct GateProperty: FuzzProperty {
     private let known: SignedTokens
     private let gate: Gate

@@ -3,7 +3,8 @@ internal import Foundation
 internal import PlaybackGrants
 internal import TokenCrypto
 
-/// No grant is taken for ours that is not, whatever is sent; and what is signed is either refused, or read as we write it.
+/// No grant is taken for ours that is not, whatever is sent; and what is signed is either refused, or read as we write
+/// it.
 struct GrantProperty: FuzzProperty {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
     private static let end: Int64 = 1_800_000_600
@@ -57,8 +58,9 @@ struct GrantProperty: FuzzProperty {
         return claims
     }
 
-    /// - Parameter input: a letter for the kind, and the grant: `c` a Common Access Token, `a` for Akamai, `f` for CloudFront with
-    ///   `@` for the signature of a grant of ours, `n` for nginx; or what is then signed: `s` claims, `A` fields, `F` a policy.
+    /// - Parameter input: a letter for the kind, and the grant: `c` a Common Access Token, `a` for Akamai, `f` for
+    ///   CloudFront with `@` for the signature of a grant of ours, `n` for nginx; or what is then signed: `s` claims,
+    ///   `A` fields, `F` a policy.
     func check(_ input: [UInt8]) throws {
         guard let kind = input.first else { return }
         let bytes = Array(input.dropFirst())

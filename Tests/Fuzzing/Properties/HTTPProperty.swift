@@ -1,7 +1,7 @@
 internal import HTTP
 
-/// A connection's requests are the same however its bytes arrive, each begins where a strict and simple reader sees it begin,
-/// and nothing is read behind a refusal.
+/// A connection's requests are the same however its bytes arrive, each begins where a strict and simple reader sees it
+/// begin, and nothing is read behind a refusal.
 struct HTTPProperty: FuzzProperty {
     private static let limits = HTTPMessageLimits(headBytes: 2500, contentBytes: 500)
 
@@ -50,7 +50,8 @@ struct HTTPProperty: FuzzProperty {
         head.indices.count { head[$0] == 0x0A } + 1
     }
 
-    /// The most bytes of memory that an unfinished request may take: four times its own, and 16 for each place of a field.
+    /// The most bytes of memory that an unfinished request may take: four times its own, and 16 for each place of a
+    /// field.
     private static let heldLimit = 4 * (limits.headBytes + limits.contentBytes) + 2 * 16 * HTTPMessageLimits.fields
 
     private static func read(_ input: [UInt8], inPiecesOf size: Int) throws -> Story {

@@ -1,7 +1,8 @@
 internal import Basics
 internal import Foundation
 
-/// What is read is what Foundation reads; and what Foundation writes of it is read as the same. Each member has a place.
+/// What is read is what Foundation reads; and what Foundation writes of it is read as the same. Each member has a
+/// place.
 ///
 /// Not all that Foundation reads: it lets pass a comma at the end of a list, and control characters in a text.
 struct JSONProperty: FuzzProperty {

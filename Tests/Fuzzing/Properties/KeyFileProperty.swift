@@ -3,8 +3,8 @@ internal import MediaToken
 internal import TestSupport
 internal import TokenCrypto
 
-/// What a key file gives is a key that comes back the same from its own bytes; and only a key that fulfils the requirements is
-/// loaded.
+/// What a key file gives is a key that comes back the same from its own bytes; and only a key that fulfils the
+/// requirements is loaded.
 struct KeyFileProperty: FuzzProperty {
     private static let password = "123456"
     private let directory: TemporaryDirectory

@@ -1,5 +1,5 @@
-/// A second reader of the XML that tokens are made of, for comparison: elements, text, CDATA, character references. It is
-/// written without a look at libxml2, knows no limits, and understands only documents that are well-formed.
+/// A second reader of the XML that tokens are made of, for comparison: elements, text, CDATA, character references. It
+/// is written without a look at libxml2, knows no limits, and understands only documents that are well-formed.
 struct PlainXMLReader {
     struct Element: Equatable {
         var name: String

@@ -1,7 +1,8 @@
 internal import MediaToken
 internal import TokenXML
 
-/// Canonical form is a fixed point, and equal forms mean equal content; comparison is symmetric and knows bytes when it sees them.
+/// Canonical form is a fixed point, and equal forms mean equal content; comparison is symmetric and knows bytes when it
+/// sees them.
 struct ResourceProperty: FuzzProperty {
     /// - Parameter input: two resources with a line feed and a NUL between them; or one, which is compared with itself.
     func check(_ input: [UInt8]) throws {

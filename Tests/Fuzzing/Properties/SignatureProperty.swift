@@ -22,7 +22,8 @@ struct SignatureProperty: FuzzProperty {
         }
     }
 
-    /// - Parameter input: the number of a known digest in the first byte, or else the text of a digest; then the signature.
+    /// - Parameter input: the number of a known digest in the first byte, or else the text of a digest; then the
+    ///   signature.
     func check(_ input: [UInt8]) throws {
         guard let number = input.first else { return }
         let signature = Array(input.dropFirst())

@@ -4,7 +4,8 @@ internal import MediaToken
 internal import TestSupport
 internal import TokenCrypto
 
-/// Tokens of Adobe's and of ours, of two keys whose private halves are not to be had: whatever else these verify is forged.
+/// Tokens of Adobe's and of ours, of two keys whose private halves are not to be had: whatever else these verify is
+/// forged.
 struct SignedTokens {
     /// The tokens of one key, all issued at one time.
     struct Batch {

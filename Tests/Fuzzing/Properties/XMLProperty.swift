@@ -1,7 +1,7 @@
 internal import TokenXML
 
-/// Four readings agree: the strict one, libxml2's of a document that is plain too, the tree that canonical form is made of,
-/// and the second reader's.
+/// Four readings agree: the strict one, libxml2's of a document that is plain too, the tree that canonical form is made
+/// of, and the second reader's.
 struct XMLProperty: FuzzProperty {
     func check(_ input: [UInt8]) throws {
         let reader = try StrictXMLReader()

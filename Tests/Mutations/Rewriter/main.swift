@@ -1,10 +1,10 @@
-/// Rewrites Swift files so that each mutant waits behind a switch: `rewrite FROM TO FILE…`, files by their paths below both. A file with a plus before its
-/// path has exchanges only.
+/// Rewrites Swift files so that each mutant waits behind a switch: `rewrite FROM TO FILE…`, files by their paths below
+/// both. A file with a plus before its path has exchanges only.
 ///
-/// Standard output has a line for each mutant: its number, file, function, kind and line, where it and all of its place are in the file that is
-/// written, what stands there now, and what the mutant has, separated by tabs.
-/// Standard input has the numbers of mutants that are left out, as they do not compile, and the exchanges: file, what stands there and what the mutant
-/// has, separated by tabs.
+/// Standard output has a line for each mutant: its number, file, function, kind and line, where it and all of its place
+/// are in the file that is written, what stands there now, and what the mutant has, separated by tabs. Standard input
+/// has the numbers of mutants that are left out, as they do not compile, and the exchanges: file, what stands there and
+/// what the mutant has, separated by tabs.
 import Foundation
 import SwiftOperators
 import SwiftParser

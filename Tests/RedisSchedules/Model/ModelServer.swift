@@ -1,7 +1,7 @@
 internal import ReplayRedis
 
-/// A Redis server, as far as a replay store can tell: its keys, its counts, what a restart leaves of them, and the writes
-/// that its replicas have not got yet.
+/// A Redis server, as far as a replay store can tell: its keys, its counts, what a restart leaves of them, and the
+/// writes that its replicas have not got yet.
 final class ModelServer {
     struct Entry {
         var value: String
@@ -25,7 +25,8 @@ final class ModelServer {
     private(set) var evicted = 0
     /// Whether this run has dropped a key to make room, or has copied a primary.
     private(set) var hasLost = false
-    /// Whether it has dropped a key, in whatever run, and its replicas have not had all that it wrote since a marker was told of that.
+    /// Whether it has dropped a key, in whatever run, and its replicas have not had all that it wrote since a marker
+    /// was told of that.
     private var hasDroppedUnseen = false
     /// Bytes that came from a primary in this run.
     private var received = 0
@@ -45,21 +46,22 @@ final class ModelServer {
     /// The server that it copies; `nil` for a primary.
     weak var primary: ModelServer?
     var followers: [Follower] = []
-    /// What the server goes by that has not learned yet that a replica has taken over: its slots, and how many replicas it
-    /// had.
+    /// What the server goes by that has not learned yet that a replica has taken over: its slots, and how many replicas
+    /// it had.
     struct Past {
         let slots: Set<Int>
         /// The ports of the replicas that its table of nodes has, beside those that follow it now.
         let replicas: Set<Int32>
-        /// The time at which it stops, because it sees no majority; `nil` for one that was paused and will see it at once.
+        /// The time at which it stops, because it sees no majority; `nil` for one that was paused and will see it at
+        /// once.
         let stops: Int64?
     }
     var past: Past?
     /// The server that took over from it.
     private(set) weak var successor: ModelServer?
 
-    /// The slots that it owns, those that it is moving away (by the port of the server that gets them), and those that it
-    /// is getting.
+    /// The slots that it owns, those that it is moving away (by the port of the server that gets them), and those that
+    /// it is getting.
     var slots: Set<Int> = []
     var migrating: [Int: Int32] = [:]
     var importing: Set<Int> = []
@@ -74,7 +76,8 @@ final class ModelServer {
 
     /// Ends the server and starts it again.
     ///
-    /// - Parameter restoresSnapshot: whether a server that is not durable starts with its last snapshot, or with nothing.
+    /// - Parameter restoresSnapshot: whether a server that is not durable starts with its last snapshot, or with
+    ///   nothing.
     func restart(restoresSnapshot: Bool) {
         run += 1
         if !isDurable { keys = restoresSnapshot ? snapshot : [:] }
@@ -99,8 +102,8 @@ final class ModelServer {
     /// Whether its clock is so far ahead that it forgets keys too early.
     var isFarAhead: Bool { clockOffset > 300_000 }
 
-    /// Whether it may lack keys, because it dropped them, copied a primary's or forgot them too early, and a marker on it
-    /// was not told of that.
+    /// Whether it may lack keys, because it dropped them, copied a primary's or forgot them too early, and a marker on
+    /// it was not told of that.
     var hidesLoss: Bool {
         let told = ["\(port)-\(run)", "\(evicted),\(received),\(reset.map { "\($0)" } ?? "-")"]
         return isFarAhead
@@ -120,8 +123,8 @@ final class ModelServer {
         (processed, evicted, received, reset) = (0, 0, 0, microseconds)
     }
 
-    /// Takes over from its primary, with the writes that it has got. The other replicas that are not cut off from it follow it
-    /// from now on.
+    /// Takes over from its primary, with the writes that it has got. The other replicas that are not cut off from it
+    /// follow it from now on.
     ///
     /// - Parameter past: what the old primary goes by if it has not died.
     func promote(leaving past: (ModelServer) -> Past? = { _ in nil }) {

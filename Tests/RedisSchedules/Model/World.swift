@@ -30,8 +30,8 @@ final class World {
     private(set) var servers: [ModelServer] = []
     private(set) var clients: [ModelClient] = []
     private(set) var now = World.start
-    /// A region that is cut off: a primary and a replica near it, if there is one, and the clients that reach these and no
-    /// others.
+    /// A region that is cut off: a primary and a replica near it, if there is one, and the clients that reach these and
+    /// no others.
     struct CutRegion {
         let primary: ModelServer
         let near: ModelServer?

@@ -75,7 +75,8 @@ struct CrowdRunTests {
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains("</i>sandbox</span>"))
     }
 
-    /// A server at the place of a gate, whose codes are right. It refuses with this status, and with a cookie if there is one.
+    /// A server at the place of a gate, whose codes are right. It refuses with this status, and with a cookie if there
+    /// is one.
     private func startLiar(_ status: Int, cookie: String? = nil) throws -> HTTPServer {
         let used = Mutex<Set<[UInt8]>>([])
         let listener = try #require(HTTPListener("127.0.0.1:\(ports[3])"))

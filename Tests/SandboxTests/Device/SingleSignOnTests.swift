@@ -108,8 +108,8 @@ struct SingleSignOnTests {
         #expect((pair.result.outcome == .shared) == isShared)
     }
 
-    /// Plays two apps on the storage and with the device IDs that a row says: the viewer switches between them, and logs in where it is
-    /// necessary.
+    /// Plays two apps on the storage and with the device IDs that a row says: the viewer switches between them, and
+    /// logs in where it is necessary.
     @Test("two devices on the storage and device IDs of a row come to its outcome", arguments: pairs + limits)
     func played(pair: Pair) {
         let expected = pair.result

@@ -1,7 +1,7 @@
 import MediaToken
 
-/// Verifies tokens in groups: those that arrive while a group is being verified make the next one. A lone token waits for
-/// nobody.
+/// Verifies tokens in groups: those that arrive while a group is being verified make the next one. A lone token waits
+/// for nobody.
 actor TokenGroups {
     typealias Outcome = Result<Verdict, VerificationError>
 

@@ -3,8 +3,8 @@ import MediaToken
 import ReplayLMDB
 import Sockets
 
-// A playback backend that verifies the tokens of concurrent requests together, eight signatures in the time of one where the
-// processor can: group-server KEYS DIRECTORY.
+// A playback backend that verifies the tokens of concurrent requests together, eight signatures in the time of one
+// where the processor can: group-server KEYS DIRECTORY.
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else { fatalError("usage: group-server KEYS DIRECTORY") }
 let groups = TokenGroups(

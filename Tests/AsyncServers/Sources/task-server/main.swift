@@ -3,8 +3,8 @@ import MediaToken
 import ReplayRedis
 import Sockets
 
-// A playback backend on bare Swift concurrency: task-server KEYS REDIS-URL. Each request is a task, which waits suspended while
-// the replay store decides.
+// A playback backend on bare Swift concurrency: task-server KEYS REDIS-URL. Each request is a task, which waits
+// suspended while the replay store decides.
 let arguments = CommandLine.arguments
 guard arguments.count == 3 else { fatalError("usage: task-server KEYS REDIS-URL") }
 var configuration = try RedisConfiguration(url: arguments[2])

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A directory with a file of used tokens, and the lock on it: one thread of one process has the file at a time.
 package final class SharedDirectory: Sendable {
-    /// The time for which a claim waits for other processes, which hold the lock for less than a millisecond unless they
-    /// are stopped.
+    /// The time for which a claim waits for other processes, which hold the lock for less than a millisecond unless
+    /// they are stopped.
     package static let patience = Duration.milliseconds(250)
 
     private struct State {

@@ -3,9 +3,9 @@ package import MediaToken
 
 /// A file of used tokens, and what a process has read of it. It is appended to, and replaced when buckets have expired.
 ///
-/// The first line is `BOOT FENCE DROPPED FILE`, every other one `BUCKET KEY [USE]`; `FILE` is a number that no other file
-/// has. The file is not synced: it survives the death of a process, and one from before the machine's last start is not
-/// relied on.
+/// The first line is `BOOT FENCE DROPPED FILE`, every other one `BUCKET KEY [USE]`; `FILE` is a number that no other
+/// file has. The file is not synced: it survives the death of a process, and one from before the machine's last start
+/// is not relied on.
 package struct UseFile {
     private let path: String
     /// The first line of the file that was read, and the number of bytes that were.
