@@ -4,7 +4,7 @@ internal import Basics
 ///
 /// What is encoded within a text, such as a value of a document or digits of Base64, is decoded where it stands. Where
 /// a token shows and cannot be read, each ``Decoder`` takes something off all of the text, breadth first, until it can.
-/// The same text is never searched twice.
+/// No text is searched twice.
 ///
 /// The search is for people who debug. It accepts nothing: the strict reader decides what a token says.
 final class CaptureSearch {

@@ -190,7 +190,7 @@ struct GrantCommandTests {
 
     @Test("what was not asked is told beside the yes")
     func unasked() throws {
-        let ampersand = ["akamai", "--key-file", key, "--acl", "/*", "--data", "a=1&b=2"]
+        let ampersand = ["akamai", "--key-file", key, "--acl", "/*", "--data", "a=1&b=2", "--form", "header"]
         let akamai = try run(ampersand + Self.at).output
         #expect(
             try explain(akamai, ["akamai", "--key-file", key, "--path", "/x"]).status == 0)

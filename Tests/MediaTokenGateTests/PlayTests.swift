@@ -389,6 +389,11 @@ struct PlayTests {
         } throws: {
             "\($0)".hasPrefix("delivery: is cookie, and the grant has a comma")
         }
+        #expect {
+            _ = try RouteGrant(RouteGrantSettings(maker, scope: "/a&b"), hosts: [])
+        } throws: {
+            "\($0)".hasPrefix("delivery: is in a query, and the grant has & or #")
+        }
     }
 
     @Test("what a CDN would open beyond its route is refused when the settings are read")

@@ -120,6 +120,7 @@ struct AkamaiTokenTests {
                 == true)
         #expect(problem(.url("")) == "url: is empty; expected a path or a URL")
         #expect(problem(.url("/a~exp=9"))?.hasPrefix("url: ") == true)
+        #expect(problem(.url("/a#f"))?.hasPrefix("url: is '/a#f', with '#'") == true)
         #expect(problem { $0.id = "a~acl=/*" }?.hasPrefix("id: ") == true)
         #expect(problem { $0.data = "a;b" }?.hasPrefix("data: ") == true)
         #expect(problem { $0.ip = "1.2.3.4~" }?.hasPrefix("ip: ") == true)

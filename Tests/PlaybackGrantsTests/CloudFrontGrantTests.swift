@@ -146,11 +146,14 @@ struct CloudFrontGrantTests {
     @Test("what cannot be part of a policy is refused by its field")
     func refusals() throws {
         let period = try GrantPeriod(to: 1_767_290_400)
-        for url in ["", "/path", "ftp://x/", "https://x/a b", "https://x/\"", "https://x/\\", "https://x/\u{e4}"] {
+        for url in [
+            "", "/path", "ftp://x/", "https://x/a b", "https://x/\"", "https://x/\\", "https://x/\u{e4}",
+            "https://x/a#f",
+        ] {
             #expect(Part.problem { _ = try maker.grant(url: url, period) }?.hasPrefix("url: is '") == true, "\(url)")
         }
         var other = maker
-        for ip in ["1.2.3.4\"}", ""] {
+        for ip in ["1.2.3.4\"}", "", "::1", "1.2.3.4/33", "1.2.3.4/"] {
             other.ip = ip
             #expect(Part.problem { _ = try other.grant(url: Self.url, period) }?.hasPrefix("ip: ") == true)
         }

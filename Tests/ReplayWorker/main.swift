@@ -1,9 +1,10 @@
 // A process that claims keys of a store, for the tests that need several processes, or one to kill.
 //
 //     replay-worker NOW race URL THREADS KEYS GROUP   claims keys 0..<KEYS on each thread, prints how many were first
-//     replay-worker NOW starve URL OTHER              prints what becomes of claims, and of opening OTHER, without descriptors
-//     replay-worker NOW minutes URL START             claims START, START+1, … for ever, each of another minute, prints each
-//                                                     that was first, at once
+//     replay-worker NOW starve URL OTHER              prints what becomes of claims, and of opening OTHER, without
+//                                                     descriptors
+//     replay-worker NOW minutes URL START             claims START, START+1, … for ever, each of another minute, prints
+//                                                     each that was first, at once
 //     replay-worker NOW ask URL                       answers each line `NUMBER ISSUED NOW` of its input, a claim
 //
 //     replay-worker contract …                        what the contract of replay stores asks of a worker

@@ -102,7 +102,10 @@ package final class RouteGrant: Sendable {
             throw GrantError("scope", "is '\(printable(settings.scope))', and no URL lies below it")
         }
         self.sample = sample
-        _ = try cookies(of: grant(for: sample, identifier: nil, firstUse: .now), at: .now)
+        let grant = try grant(for: sample, identifier: nil, firstUse: .now)
+        _ = try cookies(of: grant, at: .now)
+        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
+        if settings.delivery == .query { try grant.demandQuery() }
     }
 
     // Unreached: Withdraws keys whose files are gone; the properties withdraw none.

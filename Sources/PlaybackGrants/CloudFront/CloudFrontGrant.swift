@@ -74,7 +74,9 @@ public struct CloudFrontGrant: Sendable {
     ) throws(GrantError) -> String {
         try demandSignable(url)
         var conditions: [String] = []
-        if let ip { conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(ip)\"}") }
+        // Amazon's guide has a single address with /32 too.
+        let range = ip.map { $0.utf8.contains(UInt8(ascii: "/")) ? $0 : $0 + "/32" }
+        if let range { conditions.append("\"IpAddress\":{\"AWS:SourceIp\":\"\(range)\"}") }
         conditions.append("\"DateLessThan\":{\"AWS:EpochTime\":\(end)}")
         if let begin { conditions.append("\"DateGreaterThan\":{\"AWS:EpochTime\":\(begin)}") }
         let condition = conditions.joined(separator: ",")
@@ -91,7 +93,7 @@ public struct CloudFrontGrant: Sendable {
             throw GrantError("url", "is '\(printable(url))'; expected an absolute URL, from https:// or http:// on")
         }
         let odd = bytes.firstIndex {
-            !(0x21...0x7E).contains($0) || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
+            !(0x21...0x7E).contains($0) || "\"\\#".utf8.contains($0)
         }
         if let odd {
             let character = url.unicodeScalars[url.utf8.index(url.startIndex, offsetBy: odd)].shown
@@ -102,8 +104,8 @@ public struct CloudFrontGrant: Sendable {
     /// Throws if the address cannot be part of a policy.
     private func demandAddress() throws(GrantError) {
         if let ip {
-            guard !ip.isEmpty, ip.utf8.allSatisfy({ $0.isLetterOrDigit || ".:/".utf8.contains($0) }) else {
-                throw GrantError("ip", "is '\(printable(ip))'; expected an address, or several as 192.0.2.0/24")
+            guard IPNetwork(ip)?.isShort == true else {
+                throw GrantError("ip", "is '\(printable(ip))'; expected an IPv4 address, or several as 192.0.2.0/24")
             }
         }
     }

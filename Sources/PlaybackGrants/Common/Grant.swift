@@ -10,7 +10,7 @@ public struct Grant: Sendable, Equatable {
         public let parameter: String
         /// The name of the cookie or header.
         public let cookie: String
-        /// The value, which needs no escaping in a URL. A value with a comma cannot be a cookie's.
+        /// The value. One with a comma cannot be a cookie's, and one with `&` or `#` cannot be a parameter's.
         public let value: String
     }
 
@@ -48,6 +48,15 @@ public struct Grant: Sendable, Equatable {
             text.write(text: field.value)
         }
         return text.text
+    }
+
+    /// Throws ``GrantError`` for the field `delivery` if the grant cannot travel in a query.
+    package func demandQuery() throws(GrantError) {
+        guard fields.allSatisfy({ !$0.value.utf8.contains { "&#".utf8.contains($0) } }) else {
+            throw GrantError(
+                "delivery",
+                "is in a query, and the grant has & or #, which ends a parameter there; expected a cookie or a header")
+        }
     }
 
     /// The values of the `Set-Cookie` headers (RFC 6265, 4.1). The cookies are sent over HTTPS only, and scripts cannot

@@ -74,8 +74,9 @@ enum GrantCommand {
             return .success
         }
         switch options.form {
-        case .query: Console.print(grant.query)
-        case .url: Console.print(grant.appended(to: options.stream ?? ""))
+        case .query, .url:
+            try grant.demandQuery()
+            Console.print(options.form == .query ? grant.query : grant.appended(to: options.stream ?? ""))
         case .cookie: for cookie in try cookies.get() { Console.print("Set-Cookie: \(cookie)") }
         case .header: for field in grant.fields { Console.print("\(field.cookie): \(field.value)") }
         }
