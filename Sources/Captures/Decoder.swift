@@ -40,7 +40,7 @@ struct Decoder: Sendable {
         Decoder("percent-encoding") { text in
             while let escape = text.rest.position(of: UInt8(ascii: "%")) {
                 text.copy(to: escape)
-                // Whether a plus sign is a space shows in how the others of a value are written (RFC 3986, HTML forms).
+                // The other escapes of a value show whether its plus signs stand for spaces (RFC 3986, HTML forms).
                 let value = text.rest.prefix { !$0.isASCIIWhiteSpace && !"\"&<>\\".utf8.contains($0) }
                 let isClear =
                     value.firstRange(of: Array("%3C".utf8)) != nil || value.firstRange(of: Array("%3c".utf8)) != nil

@@ -36,7 +36,7 @@ final class DocumentSearch {
         found.said = [:]
         let isSent = isSent(object)
         let sent = isSent == true ? SentFields(value, at: steps, header: facts[object]["name"]).values : nil
-        // What each field holds; the search remembers it from the value.
+        // The tokens in each field. The search has the result of the value already, so this is cheap.
         let fields = (sent ?? []).map { field in
             (text: field, tokens: Set(search.search(field, depth: depth).findings.compactMap(\.clearText)))
         }

@@ -14,6 +14,9 @@ package struct CommandError: Error {
 
     package init(_ message: String) { self.message = message }
 
+    /// The process may open no more files, sockets or threads.
+    package static let noDescriptors = CommandError("no threads or file descriptors left; raise the limit (ulimit -n)")
+
     /// Does something whose error says all that the user needs.
     ///
     /// - Parameter place: What the message begins with, such as the path of a file.

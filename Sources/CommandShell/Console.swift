@@ -80,12 +80,6 @@ package enum Console {
         return lines.joined(separator: "\n")
     }
 
-    /// The beginnings of tokens: clear text, and its usual encodings.
-    private static let tokenBeginnings = [
-        "<signatureInfo>", "PHNpZ25hdHVyZUluZm8", "%3CsignatureInfo", "%3csignatureInfo", "%253CsignatureInfo",
-        "%253csignatureInfo", "&lt;signatureInfo",
-    ]
-
     /// A message with the beginnings of its tokens only. A message that names the first tag alone stays whole.
     private static func withoutTokens(_ message: String) -> String {
         var (kept, rest) = ("", message[...])
@@ -121,7 +115,7 @@ package enum Console {
     }
 
     private static func firstBeginning(_ text: Substring) -> Range<Substring.Index>? {
-        tokenBeginnings.compactMap { text.firstRange(of: $0) }.min { $0.lowerBound < $1.lowerBound }
+        TokenBeginning.all.compactMap { text.firstRange(of: $0) }.min { $0.lowerBound < $1.lowerBound }
     }
 
     /// Writes text to standard error, unchanged.

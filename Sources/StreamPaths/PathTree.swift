@@ -115,7 +115,7 @@ private struct PathIndex: Sendable {
         var (reached, application) = ([0], [Int]())
         for (position, name) in path.names.enumerated() {
             if position == max(depth, 1) { application = reached }
-            // A sign in a name that the operator has configured is one of its letters.
+            // In a name that the operator has configured, characters such as `:` and `,` are ordinary.
             let spans = position >= depth && PathName.maySpan(name)
             // Unreached: A prefix behind an instance; the tests of nearest paths have it.
             let begins = spans ? reached + (PathName.hasPrefix(name) ? application : []) : []

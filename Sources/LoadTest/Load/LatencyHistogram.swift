@@ -1,3 +1,19 @@
+/// The quantiles that load tests show, by the names that people give them.
+package enum Quantile: String, CaseIterable, Sendable {
+    case p50, p90, p99
+    case p999 = "p99.9"
+
+    /// The part of the measurements that does not exceed it, from 0 to 1.
+    var part: Double {
+        switch self {
+        case .p50: 0.5
+        case .p90: 0.9
+        case .p99: 0.99
+        case .p999: 0.999
+        }
+    }
+}
+
 /// Counts latencies in classes, each at most 1/64 as wide as the values that it holds.
 ///
 /// Its size depends on the longest latency, not on the number of measurements.
@@ -38,6 +54,8 @@ package struct LatencyHistogram: Sendable {
     private mutating func grow(to size: Int) {
         if counts.count < size { counts += repeatElement(0, count: size - counts.count) }
     }
+
+    package func quantile(_ quantile: Quantile) -> UInt64 { self.quantile(quantile.part) }
 
     /// The nanoseconds that the fraction `part` (0 to 1) of the measurements does not exceed; 0 if there are none.
     package func quantile(_ part: Double) -> UInt64 {

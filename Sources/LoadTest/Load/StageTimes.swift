@@ -21,7 +21,7 @@ struct StageTimes: Sendable {
     private var times: [VerificationStage: LatencyHistogram] = [:]
 
     /// The median of the nanoseconds for a token in `stage`, which a few interrupted calls do not change.
-    subscript(stage: VerificationStage) -> UInt64 { times[stage]?.quantile(0.5) ?? 0 }
+    subscript(stage: VerificationStage) -> UInt64 { times[stage]?.quantile(.p50) ?? 0 }
 
     /// Adds the times that another thread measured.
     mutating func add(_ other: StageTimes) {

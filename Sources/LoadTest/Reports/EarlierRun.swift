@@ -40,7 +40,7 @@ package struct EarlierRun {
 }
 
 /// The figures of a run beside those of an earlier one.
-struct Comparison {
+package struct Comparison {
     /// How far apart two figures must be to be called better or worse.
     private static let difference = 0.05
 
@@ -70,13 +70,17 @@ struct Comparison {
         }
     }
 
+    static let head = ["", "new", "old", "ratio"]
+
+    let earlier: EarlierRun
     let title: String
     let rows: [Row]
     /// The conditions in which the runs differ; `nil` if in none.
     let warning: String?
 
     /// Compares the figures that both runs have.
-    init(of report: LoadReport, with earlier: EarlierRun) {
+    package init(of report: LoadReport, with earlier: EarlierRun) {
+        self.earlier = earlier
         title = "Compared with \(earlier.name)" + (earlier.fact("date").map { ", \($0)" } ?? "")
         let different = report.conditions.filter { $0.value != earlier.member($0.name) }.map { name, new in
             "\(name) \(Self.shown(new)) (earlier \(Self.shown(earlier.member(name))))"

@@ -1,18 +1,9 @@
 package import Basics
-internal import CommandShell
+package import CommandShell
 
 /// The results of a load test, in the order in which a reader wants them. What it shows on a terminal, as JSON and as a
 /// page is made from the same parts.
 package struct LoadReport {
-    /// How much a notice changes what the figures mean.
-    package enum Concern {
-        case none
-        /// The figures may be wrong.
-        case doubt
-        /// Something went wrong.
-        case fault
-    }
-
     /// A table whose first column names the rows.
     package struct Table {
         package struct Row {
@@ -37,7 +28,7 @@ package struct LoadReport {
     enum Part {
         case line(String, [ReportFigure])
         case words(String, String)
-        case notice(String, Concern)
+        case notice(String, Style?)
         case table(Table)
         case plot(heading: String, note: String, svg: String)
     }
@@ -81,8 +72,9 @@ package struct LoadReport {
 
     package mutating func add(_ label: String, words: String) { parts.append(.words(label, words)) }
 
-    package mutating func add(notice: String?, _ concern: Concern = .none) {
-        if let notice { parts.append(.notice(notice, concern)) }
+    /// Adds a sentence on what the figures mean: in orange if they may be wrong, in red if something went wrong.
+    package mutating func add(notice: String?, _ style: Style? = nil) {
+        if let notice { parts.append(.notice(notice, style)) }
     }
 
     package mutating func add(_ table: Table) { parts.append(.table(table)) }
@@ -114,44 +106,45 @@ package struct LoadReport {
 
     /// The report as one JSON object.
     ///
-    /// - Parameter earlier: A run to compare with.
-    package func json(beside earlier: EarlierRun? = nil) -> JSONValue {
+    /// - Parameter comparison: The figures beside those of an earlier run.
+    package func json(_ comparison: Comparison? = nil) -> JSONValue {
         var object = JSONValue.object(Dictionary(members.map { (JSONName($0), $1) }) { $1 })
         for (_, figure) in figures { object.set(figure.key[...], figure.json) }
         for (key, _, value) in facts.rows { object.set(["run", key], .text(value)) }
-        for row in earlier.map({ Comparison(of: self, with: $0) })?.rows ?? [] {
+        for row in comparison?.rows ?? [] {
             object.set(["compared", row.figure.key.joined(separator: ".")], row.json)
         }
         return object
     }
 
     /// The report for a terminal, one string a line.
-    package func lines(beside earlier: EarlierRun? = nil) -> [String] {
+    ///
+    /// - Parameter comparison: The figures beside those of an earlier run.
+    package func lines(_ comparison: Comparison? = nil) -> [String] {
         var lines = [setting]
         for part in parts {
             switch part {
             case .line(let label, let figures):
                 let texts = Self.shown(figures)
-                let first = lines.count == 1 ? [Style.strong(texts[0])] : texts.prefix(1)
+                let first = texts.prefix(1).map { lines.count == 1 ? Style.strong($0) : $0 }
                 lines.append(Self.left(label, 16) + (first + texts.dropFirst()).joined(separator: "  "))
             case .words(let label, let words): lines.append(Self.left(label, 16) + words)
-            case .notice(let text, let concern): lines.append(concern.style?(text) ?? text)
+            case .notice(let text, let style): lines.append(style?(text) ?? text)
             case .table(let table): lines += (lines.last == "" ? [] : [""]) + Self.lines(table) + [""]
             case .plot: break
             }
         }
-        guard let earlier else { return lines }
-        let comparison = Comparison(of: self, with: earlier)
+        guard let comparison else { return lines }
         return lines + [comparison.title] + (comparison.warning.map { [Style.doubt($0)] } ?? [])
-            + Self.lines(["", "new", "old", "ratio"], comparison.rows.map { ($0.cells, $0.style) })
+            + Self.lines(Comparison.head, comparison.rows.map { ($0.cells, $0.style) })
     }
 
     /// The figures that people see.
-    static func shown(_ figures: [ReportFigure]) -> [String] { figures.filter { !$0.words.isEmpty }.map(\.text) }
+    static func shown(_ figures: [ReportFigure]) -> [String] { figures.filter(\.isShown).map(\.text) }
 
     private static func lines(_ table: Table) -> [String] {
         lines(
-            [""] + table.head,
+            [table.heading] + table.head,
             table.rows.map { row in
                 ([row.name] + row.cells.map { $0?.text ?? "–" }, row.isFault ? .bad : nil)
             })
@@ -172,16 +165,6 @@ package struct LoadReport {
 
     private static func left(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
-    }
-}
-
-extension LoadReport.Concern {
-    fileprivate var style: Style? {
-        switch self {
-        case .none: nil
-        case .doubt: .doubt
-        case .fault: .bad
-        }
     }
 }
 

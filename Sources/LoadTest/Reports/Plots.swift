@@ -120,14 +120,14 @@ struct HistogramPlot {
 
     /// The quantiles as lines, and their labels above the bars, one below the other.
     private var quantiles: [String] {
-        let quantiles = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].enumerated().map { index, quantile in
-            let value = histogram.quantile(quantile.1)
+        let quantiles = [Quantile.p50, .p99, .p999].enumerated().map { index, quantile in
+            let value = histogram.quantile(quantile)
             let (x, y) = (part(value), -38 + index * 15)
             let (end, isRight) = (Element.percent(x), x > 0.6)
             return (
                 line: "<line x1=\"\(end)\" y1=\"\(y - 10)\" x2=\"\(end)\" y2=\"100%\" class=\"mark\"/>",
                 label: Element.text(
-                    "\(quantile.0) \(Figure.time(nanoseconds: value))", x: x, y: "\(y)", dx: isRight ? -4 : 4,
+                    "\(quantile.rawValue) \(Figure.time(nanoseconds: value))", x: x, y: "\(y)", dx: isRight ? -4 : 4,
                     anchor: isRight ? "end" : "start", style: "label")
             )
         }
@@ -210,5 +210,66 @@ struct PartsPlot {
             return Element.bar(x: x, width: max(0, width - 0.002), height: 1, style: "c\(index)", title: names[index])
         }
         return Element.plot("parts", bars)
+    }
+}
+
+extension LoadReport {
+    /// Adds a plot of how often each duration occurred.
+    ///
+    /// - Parameter noun: What takes the time, in the singular.
+    package mutating func add(latency: LatencyHistogram, of noun: String, title: String) {
+        add(
+            plot: HistogramPlot(latency, of: noun).svg, heading: title,
+            note: "Number of \(noun)s by their duration, on a logarithmic scale of time.")
+    }
+
+    /// Adds a plot of values by turn.
+    package mutating func add(
+        _ series: [(name: String, values: [Double?])], turnSeconds: Double, title: String,
+        _ label: @escaping (Double) -> String = Figure.axis
+    ) {
+        let scale = PlotScale(to: series.flatMap(\.values).compactMap(\.self).max() ?? 1, label)
+        let plot = LinePlot(series, scale: scale, turnSeconds: turnSeconds)
+        add(plot: plot.svg, heading: title, note: Self.legend(series.map(\.name)))
+    }
+
+    /// Adds a plot of the latency of each turn in which there was one.
+    package mutating func add(latencies: [LatencyHistogram], turnSeconds: Double) {
+        let series = Self.quantiles(of: latencies)
+        let plot = LinePlot(series, scale: Self.scale(series), turnSeconds: turnSeconds)
+        add(plot: plot.svg, heading: "Latency over time", note: Self.legend(series.map(\.name)))
+    }
+
+    /// Adds a plot of the latency at each of some rates.
+    package mutating func add(latencies: [LatencyHistogram], atRates rates: [Double]) {
+        let series = Self.quantiles(of: latencies)
+        let plot = LinePlot(series, scale: Self.scale(series), over: rates)
+        add(plot: plot.svg, heading: "Latency by requests a second", note: Self.legend(series.map(\.name)))
+    }
+
+    private static func quantiles(of latencies: [LatencyHistogram]) -> [LinePlot.Series] {
+        [Quantile.p50, .p99, .p999].map { quantile in
+            (quantile.rawValue, latencies.map { $0.count == 0 ? nil : Double($0.quantile(quantile)) })
+        }
+    }
+
+    /// The scale for latencies is logarithmic, since one that is rare and a hundred times as long counts most.
+    private static func scale(_ series: [LinePlot.Series]) -> PlotScale {
+        let values = series.flatMap(\.values).compactMap(\.self)
+        return PlotScale(from: values.min() ?? 1, to: values.max() ?? 1) { Figure.shortTime(nanoseconds: $0) }
+    }
+
+    /// Adds a plot of the parts of a whole.
+    package mutating func add(parts: [(name: String, value: Double)], title: String) {
+        let total = max(parts.reduce(0) { $0 + $1.value }, .leastNormalMagnitude)
+        let names = parts.map { part in
+            "\(part.name) \(Figure.time(nanoseconds: part.value)) (\(Figure.decimal(part.value / total * 100, places: 1)) %)"
+        }
+        add(plot: PartsPlot(parts: parts, names: names).svg, heading: title, note: Self.legend(names))
+    }
+
+    private static func legend(_ names: [String]) -> String {
+        names.enumerated().map { "<span class=\"key\"><i class=\"c\($0)\"></i>\(xmlEscaped($1))</span>" }.joined(
+            separator: " ")
     }
 }

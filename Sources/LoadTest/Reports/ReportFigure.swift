@@ -16,7 +16,7 @@ package struct ReportFigure: Sendable {
     /// The direction in which a figure becomes better.
     package enum Better: Sendable { case higher, lower }
 
-    /// Its words for people, with `#` in the place of the value; empty if it is for programs only.
+    /// Its words for people, with `#` in the place of the value.
     let words: String
     /// What it is called among others; `nil` for its label and its words.
     private let name: String?
@@ -27,18 +27,25 @@ package struct ReportFigure: Sendable {
     /// The direction in which it becomes better; `nil` if two runs are not compared by it.
     let better: Better?
 
+    /// Whether people see it, and not only programs.
+    let isShown: Bool
+
     /// Creates a figure; `nil` if there is no value.
     package init?(
         _ words: String, _ key: [String], _ value: Double?, _ unit: Unit = .count, better: Better? = nil,
-        named name: String? = nil
+        named name: String? = nil, isShown: Bool = true
     ) {
         guard let value else { return nil }
         (self.words, self.key, self.value, self.unit, self.better) = (words, key, value, unit, better)
-        self.name = name
+        (self.name, self.isShown) = (name, isShown)
     }
 
-    package init?(_ words: String, _ key: String..., count: Int?) {
-        self.init(words, key, count.map { Double($0) })
+    /// Creates a figure from a whole number.
+    package init?(
+        _ words: String, _ key: [String], _ value: (some BinaryInteger)?, _ unit: Unit = .count,
+        better: Better? = nil, named name: String? = nil, isShown: Bool = true
+    ) {
+        self.init(words, key, value.map { Double($0) }, unit, better: better, named: name, isShown: isShown)
     }
 
     /// A value of this figure, for people.
@@ -68,9 +75,8 @@ package struct ReportFigure: Sendable {
 extension [ReportFigure?] {
     /// The quantiles of a latency.
     package static func latency(_ histogram: LatencyHistogram, _ key: String...) -> Self {
-        let quantiles = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)]
-        let values = quantiles.map { ($0.0, histogram.quantile($0.1)) } + [("max", histogram.maximum)]
-        return values.map { ReportFigure("\($0) #", key + [$0], Double($1), .nanoseconds, better: .lower) }
+        let values = Quantile.allCases.map { ($0.rawValue, histogram.quantile($0)) } + [("max", histogram.maximum)]
+        return values.map { ReportFigure("\($0) #", key + [$0], $1, .nanoseconds, better: .lower) }
     }
 
     /// How a rate differed from turn to turn, which a busy machine shows first; none of fewer than ten turns.
@@ -82,7 +88,7 @@ extension [ReportFigure?] {
             ReportFigure("median # a second", ["turns", "median"], rate(0.5), better: .higher),
             ReportFigure("a tenth below #", ["turns", "p10"], rate(0.1), better: .higher),
             ReportFigure("a tenth above #", ["turns", "p90"], rate(0.9), better: .higher),
-            ReportFigure("# turns", ["turns", "count"], Double(sorted.count)),
+            ReportFigure("# turns", ["turns", "count"], sorted.count),
         ]
     }
 }

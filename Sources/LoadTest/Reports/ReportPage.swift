@@ -4,14 +4,13 @@ internal import CommandShell
 /// The page of a report: one HTML file that loads nothing else, readable in light and dark colour schemes.
 struct ReportPage {
     private let report: LoadReport
-    private let earlier: EarlierRun?
+    private let comparison: Comparison?
 
-    init(_ report: LoadReport, beside earlier: EarlierRun?) { (self.report, self.earlier) = (report, earlier) }
+    init(_ report: LoadReport, _ comparison: Comparison?) { (self.report, self.comparison) = (report, comparison) }
 
     private var sections: [String] {
         let parts = report.parts.map(Self.section)
-        guard let earlier else { return parts + [facts] }
-        return parts + [comparison(Comparison(of: report, with: earlier)), facts]
+        return parts + (comparison.map { [Self.section($0)] } ?? []) + [facts]
     }
 
     private static func section(_ part: LoadReport.Part) -> String {
@@ -20,10 +19,10 @@ struct ReportPage {
             let texts = LoadReport.shown(figures).map { "<span>\(xmlEscaped($0))</span>" }
             return line(label, texts.joined(separator: " "))
         case .words(let label, let words): return line(label, xmlEscaped(words))
-        case .notice(let text, let concern): return notice(text, concern.style)
+        case .notice(let text, let style): return notice(text, style)
         case .table(let table):
             let rows = table.rows.map { row in
-                ([row.name] + row.cells.map { $0?.text ?? "–" }, row.isFault ? "bad" : "")
+                ([row.name] + row.cells.map { $0?.text ?? "–" }, row.isFault ? Style.bad : nil)
             }
             return section(table.heading, self.table([""] + table.head, rows, "figures"))
         case .plot(let heading, let note, let svg): return section(heading, "<p>\(note)</p>\(svg)")
@@ -34,8 +33,8 @@ struct ReportPage {
         "<dl><dt>\(xmlEscaped(label))</dt><dd>\(html)</dd></dl>"
     }
 
-    private static func notice(_ text: String, _ style: String) -> String {
-        "<p class=\"notice \(style)\">\(xmlEscaped(text))</p>"
+    private static func notice(_ text: String, _ style: Style?) -> String {
+        "<p class=\"notice \(style.cssClass)\">\(xmlEscaped(text))</p>"
     }
 
     private static func section(_ heading: String, _ html: String) -> String {
@@ -44,33 +43,33 @@ struct ReportPage {
 
     /// A table whose first column names the rows.
     ///
-    /// - Parameter style: `figures` if the cells must not be broken; otherwise empty.
+    /// - Parameter kind: `figures` if the cells must not be broken; otherwise empty.
     private static func table(
-        _ head: [String], _ rows: [(cells: [String], style: String)], _ style: String
+        _ head: [String], _ rows: [(cells: [String], style: Style?)], _ kind: String
     ) -> String {
-        func row(_ cells: [String], _ other: String, _ style: String = "") -> String {
+        func row(_ cells: [String], _ other: String, _ style: Style? = nil) -> String {
             let first = cells.first.map { "<th>\(xmlEscaped($0))</th>" } ?? ""
             let others = cells.dropFirst().map { "<\(other)>\(xmlEscaped($0))</\(other)>" }.joined()
-            return "<tr\(style.isEmpty ? "" : " class=\"\(style)\"")>\(first)\(others)</tr>"
+            return "<tr class=\"\(style.cssClass)\">\(first)\(others)</tr>"
         }
         let top = head.isEmpty ? "" : "<thead>\(row(head, "th"))</thead>"
         let body = rows.map { row($0.cells, "td", $0.style) }.joined(separator: "\n")
-        return "<table class=\"\(style)\">\(top)<tbody>\(body)</tbody></table>"
+        return "<table class=\"\(kind)\">\(top)<tbody>\(body)</tbody></table>"
     }
 
-    private func comparison(_ comparison: Comparison) -> String {
-        let warning = comparison.warning.map { Self.notice($0, LoadReport.Concern.doubt.style) } ?? ""
-        let rows = comparison.rows.map { ($0.cells, $0.style.map { "\($0)" } ?? "") }
-        return Self.section(comparison.title, warning + Self.table(["", "new", "old", "ratio"], rows, "figures"))
+    private static func section(_ comparison: Comparison) -> String {
+        let warning = comparison.warning.map { notice($0, .doubt) } ?? ""
+        let rows = comparison.rows.map { ($0.cells, $0.style) }
+        return section(comparison.title, warning + table(Comparison.head, rows, "figures"))
     }
 
     /// What a reader needs to repeat the load test, beside the same of the earlier one.
     private var facts: String {
         let rows = report.facts.rows.map { fact in
-            ([fact.name, fact.value] + (earlier.map { [$0.fact(fact.key) ?? "–"] } ?? []), "")
+            ([fact.name, fact.value] + (comparison.map { [$0.earlier.fact(fact.key) ?? "–"] } ?? []), Style?.none)
         }
         return Self.section(
-            "What was measured", Self.table(earlier == nil ? [] : ["", "new", "old"], rows, ""))
+            "What was measured", Self.table(comparison == nil ? [] : ["", "new", "old"], rows, ""))
     }
 
     var html: String {
@@ -139,76 +138,18 @@ struct ReportPage {
 extension LoadReport {
     /// The page of the report.
     ///
-    /// - Parameter earlier: A run to compare with.
-    package func page(beside earlier: EarlierRun? = nil) -> String { ReportPage(self, beside: earlier).html }
-
-    /// Adds a plot of how often each duration occurred.
-    ///
-    /// - Parameter noun: What takes the time, in the singular.
-    package mutating func add(latency: LatencyHistogram, of noun: String, title: String) {
-        add(
-            plot: HistogramPlot(latency, of: noun).svg, heading: title,
-            note: "Number of \(noun)s by their duration, on a logarithmic scale of time.")
-    }
-
-    /// Adds a plot of values by turn.
-    package mutating func add(
-        _ series: [(name: String, values: [Double?])], turnSeconds: Double, title: String,
-        _ label: @escaping (Double) -> String = Figure.axis
-    ) {
-        let scale = PlotScale(to: series.flatMap(\.values).compactMap(\.self).max() ?? 1, label)
-        let plot = LinePlot(series, scale: scale, turnSeconds: turnSeconds)
-        add(plot: plot.svg, heading: title, note: Self.legend(series.map(\.name)))
-    }
-
-    /// Adds a plot of the latency of each turn in which there was one.
-    package mutating func add(latencies: [LatencyHistogram], turnSeconds: Double) {
-        let series = Self.quantiles(of: latencies)
-        let plot = LinePlot(series, scale: Self.scale(series), turnSeconds: turnSeconds)
-        add(plot: plot.svg, heading: "Latency over time", note: Self.legend(series.map(\.name)))
-    }
-
-    /// Adds a plot of the latency at each of some rates.
-    package mutating func add(latencies: [LatencyHistogram], atRates rates: [Double]) {
-        let series = Self.quantiles(of: latencies)
-        let plot = LinePlot(series, scale: Self.scale(series), over: rates)
-        add(plot: plot.svg, heading: "Latency by requests a second", note: Self.legend(series.map(\.name)))
-    }
-
-    private static func quantiles(of latencies: [LatencyHistogram]) -> [LinePlot.Series] {
-        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].map { name, part in
-            (name, latencies.map { $0.count == 0 ? nil : Double($0.quantile(part)) })
-        }
-    }
-
-    /// The scale for latencies is logarithmic, since one that is rare and a hundred times as long counts most.
-    private static func scale(_ series: [LinePlot.Series]) -> PlotScale {
-        let values = series.flatMap(\.values).compactMap(\.self)
-        return PlotScale(from: values.min() ?? 1, to: values.max() ?? 1) { Figure.shortTime(nanoseconds: $0) }
-    }
-
-    /// Adds a plot of the parts of a whole.
-    package mutating func add(parts: [(name: String, value: Double)], title: String) {
-        let total = max(parts.reduce(0) { $0 + $1.value }, .leastNormalMagnitude)
-        let names = parts.map { part in
-            "\(part.name) \(Figure.time(nanoseconds: part.value)) (\(Figure.decimal(part.value / total * 100, places: 1)) %)"
-        }
-        add(plot: PartsPlot(parts: parts, names: names).svg, heading: title, note: Self.legend(names))
-    }
-
-    private static func legend(_ names: [String]) -> String {
-        names.enumerated().map { "<span class=\"key\"><i class=\"c\($0)\"></i>\(xmlEscaped($1))</span>" }.joined(
-            separator: " ")
-    }
+    /// - Parameter comparison: The figures beside those of an earlier run.
+    package func page(_ comparison: Comparison? = nil) -> String { ReportPage(self, comparison).html }
 }
 
-extension LoadReport.Concern {
-    /// The class of a notice.
-    fileprivate var style: String {
+extension Style? {
+    /// The class of what has the style.
+    fileprivate var cssClass: String {
         switch self {
-        case .none: ""
+        case .good: "good"
+        case .bad: "bad"
         case .doubt: "warn"
-        case .fault: "bad"
+        case .faint, .strong, nil: ""
         }
     }
 }

@@ -94,7 +94,7 @@ struct ResourceDifference: Sendable {
     private static func excerpt(_ bytes: [UInt8], at offset: Int, isCut: Bool = false) -> String {
         guard offset < bytes.count || offset == 0 else { return "the end" }
         let text = String(decoding: bytes[offset...].prefix(valueLimit), as: UTF8.self)
-        // The mark stands behind the quotation mark, as the log knows a value by that.
+        // The ellipsis stays inside the quotes: the log finds values by their opening quote.
         return "'\(isCut && offset > 0 ? "…" : "")\(printable(text, limit: valueLimit))'"
             + (bytes.count - offset > valueLimit ? "…" : "")
     }

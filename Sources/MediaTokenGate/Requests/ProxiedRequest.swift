@@ -66,11 +66,12 @@ struct ProxiedRequest {
 
     private static func one(_ field: HTTPFieldName, of question: HTTPRequest) throws(RequestError) -> ArraySlice<UInt8>
     {
-        let values = question.values(of: field)
-        guard let value = values.first else {
-            throw .noRoute("the stream's path is missing; expected it once, in \(field)")
+        guard let value = question.onlyValue(of: field) else {
+            throw .noRoute(
+                question.values(of: field).isEmpty
+                    ? "the stream's path is missing; expected it once, in \(field)"
+                    : "\(field) is given more than once; expected it once")
         }
-        guard values.count == 1 else { throw .noRoute("\(field) is given more than once; expected it once") }
         return value
     }
 

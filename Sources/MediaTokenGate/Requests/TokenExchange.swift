@@ -6,8 +6,8 @@ internal import StreamPaths
 
 /// What names the stream of a request that exchanges a token.
 enum PlayTarget {
-    /// A URL or path, and what the request has it in, for messages. In some requests one with `/*` at its end names all
-    /// below it.
+    /// A URL or path, and what the request has it in, for messages. Where allowed, a URL that ends in `/*`
+    /// stands for everything below it.
     case url(String, in: String, mayBePrefix: Bool)
     /// All of a route, which the configuration names.
     case route(GateRoute)

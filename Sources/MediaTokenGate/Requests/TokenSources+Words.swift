@@ -7,7 +7,11 @@ extension TokenSources {
         let parameters = originalQuery.map { Array(FormPairs($0).prefix(FormFields.pairLimit)) } ?? []
         let cookies = request.values(of: GateField.cookie).flatMap(HeaderValues.cookies)
         for (kind, pairs) in [("parameter", parameters), ("cookie", cookies), ("header", request.allFields)] {
-            guard let pair = pairs.first(where: { Self.isLikeToken($0.value) }) else { continue }
+            guard
+                let pair = pairs.first(where: { pair in
+                    TokenBeginning.isAt(startOf: HeaderValues.bearer(pair.value) ?? pair.value)
+                })
+            else { continue }
             let name = printable(String(decoding: pair.name, as: UTF8.self), limit: 40)
             return "the request has no token; the \(kind) \(name) contains one; the gate reads \(places)"
         }
@@ -22,13 +26,5 @@ extension TokenSources {
             parameter.map { "the parameter \($0)" },
         ].compactMap(\.self)
         return places.isEmpty ? "no place" : places.joined(separator: ", ")
-    }
-
-    /// Whether a value begins as a token does, in Base64, in clear or escaped.
-    private static func isLikeToken(_ value: ArraySlice<UInt8>) -> Bool {
-        let begin = HeaderValues.bearer(value) ?? value
-        return ["PHNpZ25hdHVyZUluZm8", "<signatureInfo", "%3CsignatureInfo", "%3csignatureInfo"].contains {
-            begin.starts(with: $0.utf8)
-        }
     }
 }

@@ -75,7 +75,8 @@ public struct AkamaiToken: Sendable {
         if case .url(let url) = scope {
             guard !url.isEmpty else { throw GrantError("url", "is empty; expected a path or a URL") }
             guard !url.utf8.contains(UInt8(ascii: "#")) else {
-                throw GrantError("url", "is '\(printable(url))', with '#'; expected it without the part that no client sends")
+                throw GrantError(
+                    "url", "is '\(printable(url))', with '#'; expected it without the part that no client sends")
             }
             signed.append("url=" + (try field("url", url)))
         }

@@ -36,7 +36,7 @@ public struct GrantCheck: Equatable, Sendable {
         (self.subject, self.isPassed, self.isUndecided, self.detail) = (subject, isPassed, false, detail)
     }
 
-    /// Creates the result of a check for which the question contains all; `nil` if nobody but the CDN knows it.
+    /// Creates the result of a check whose inputs are all known; `nil` for one whose result only the CDN knows.
     init(_ subject: Subject, decided isPassed: Bool?, _ detail: String) {
         (self.subject, self.isPassed, isUndecided, self.detail) = (subject, isPassed, isPassed == nil, detail)
     }

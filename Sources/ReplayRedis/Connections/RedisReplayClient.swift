@@ -40,7 +40,7 @@ package final class RedisReplayClient {
     /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a
     /// marker, so that the store remembers from now on.
     ///
-    /// - Parameter timeouts: how often the configuration's timeout that may take.
+    /// - Parameter timeouts: the time limit, as a multiple of the configuration's timeout.
     package func open(
         at now: Timestamp, timeouts: Int = 1, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void
     ) {

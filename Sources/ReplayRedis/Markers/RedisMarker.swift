@@ -6,8 +6,9 @@ struct RedisMarker: Equatable {
     /// Whether each claim was confirmed, before it was answered, by all replicas that could take over.
     enum Confirmation: String {
         case confirmed
-        /// It was so far, and a client wants to take that back. Until all replicas know, claims still have to be
-        /// confirmed by all: a replica that did not know could take over, and be believed.
+        /// It was confirmed until now, and a client that waits for fewer replicas is taking that back. Until all
+        /// replicas know, claims still have to be confirmed by all: a replica that did not know could take over, and be
+        /// believed.
         case withdrawn
         case unconfirmed
     }
@@ -31,7 +32,7 @@ struct RedisMarker: Equatable {
     /// - Parameter fence: the fence of a store whose keys were never anywhere else.
     init?(beginningOn server: RedisServerFacts, fence: Timestamp) {
         guard let losses = server.losses else { return nil }
-        // The primary before it may go on answering those that reach it.
+        // The primary before it may still answer clients that can reach it; the fence covers that overlap.
         let since = losses.hasFollowed ? fence.advanced(by: server.replication.overlap) : fence
         self.init(
             since: since, runID: server.runID, isKept: server.keepsThroughRestart,

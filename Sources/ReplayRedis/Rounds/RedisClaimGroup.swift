@@ -62,7 +62,7 @@ struct RedisClaimGroup {
 
     /// - Parameters:
     ///   - now: the caller's time at `begun`.
-    ///   - timeouts: how often the configuration's timeout the group may take.
+    ///   - timeouts: the time limit, as a multiple of the configuration's timeout.
     init(
         _ claims: [ReplayClaim], isOpening: Bool = false, at now: Timestamp, begun: Instant, timeouts: Int = 1,
         _ terms: RedisTerms

@@ -74,7 +74,7 @@ package struct RedisRounds {
     /// Begins to check that claims may be accepted on every server now, and to set the markers that are missing, so
     /// that the store remembers from now on.
     ///
-    /// - Parameter timeouts: how often the configuration's timeout that may take.
+    /// - Parameter timeouts: the time limit, as a multiple of the configuration's timeout.
     /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
     package mutating func open(at now: Timestamp, timeouts: Int = 1, _ moment: RedisMoment) -> Int {
         begin(

@@ -38,7 +38,7 @@ struct CrowdReport {
         report.add(
             "plays started",
             [
-                ReportFigure("#", "playsStarted", count: tally.plays),
+                ReportFigure("#", ["playsStarted"], tally.plays),
                 ReportFigure("# a second", ["times", "playsPerSecond"], rate),
                 ReportFigure("in # seconds", ["times", "seconds"], figures.seconds, .decimal(1)),
             ])
@@ -76,12 +76,12 @@ struct CrowdReport {
     }
 
     private func addVerdict(to report: inout LoadReport) {
-        report.add(notice: verdict, tally.disagreeing == 0 ? .none : .fault)
+        report.add(notice: verdict, tally.disagreeing == 0 ? .none : .bad)
         let tooOften = Figure.count(tally.acceptedTooOften, "token")
         report.add(
             notice: tally.acceptedTooOften > 0
                 ? "\(tooOften) accepted too often" : "no token was accepted more often than it may be",
-            tally.acceptedTooOften > 0 ? .fault : .none)
+            tally.acceptedTooOften > 0 ? .bad : nil)
         let kinds = tally.differences
         for (difference, parties, device) in kinds.prefix(Self.mostDifferences) {
             report.add(
@@ -103,8 +103,8 @@ struct CrowdReport {
                 .init(
                     name,
                     [
-                        ReportFigure("#", "stories", name, "parties", count: count.parties),
-                        ReportFigure("#", "stories", name, "disagreements", count: count.disagreeing),
+                        ReportFigure("#", ["stories", name, "parties"], count.parties),
+                        ReportFigure("#", ["stories", name, "disagreements"], count.disagreeing),
                     ], isFault: count.disagreeing > 0)
             })
     }
@@ -119,8 +119,8 @@ struct CrowdReport {
                 return .init(
                     "\(row.stage.rawValue): \(row.code)",
                     [
-                        ReportFigure("#", key + ["expected"], Double(row.expected)),
-                        ReportFigure("#", key + ["seen"], Double(row.seen)),
+                        ReportFigure("#", key + ["expected"], row.expected),
+                        ReportFigure("#", key + ["seen"], row.seen),
                     ], isFault: row.expected != row.seen)
             })
     }

@@ -66,10 +66,6 @@ struct CrowdRun {
                 try CrowdWorker(plan, settings, number: number, of: workers, progress).run()
             }
             return made.reduce(into: CrowdFigures(seconds: plan.seconds)) { $0.add($1) }
-        } catch { throw Self.noDescriptors }
-    }
-
-    private static var noDescriptors: CommandError {
-        CommandError("no threads or file descriptors left; raise the limit (ulimit -n)")
+        } catch { throw .noDescriptors }
     }
 }

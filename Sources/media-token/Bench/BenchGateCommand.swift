@@ -76,11 +76,7 @@ enum BenchGateCommand {
         var corpus = CorpusOptions()
         var asked = GateQuestionOptions()
         var output = BenchOutput()
-        var load = {
-            var load = GateLoad.Settings()
-            (load.connections, load.seconds) = (32, 10)
-            return load
-        }()
+        var load = GateLoad.Settings()
         /// The latency to be kept at the rate that is searched; `nil` if none is searched.
         var goal: LatencyGoal?
         /// The URL of the gate's metrics; `nil` if they are not read.
@@ -112,7 +108,7 @@ enum BenchGateCommand {
         try invocation.output.checkPage()
         let isSearch = invocation.goal != nil
         let earlier = try invocation.output.earlier(
-            with: isSearch ? RateSearch.mainFigure : GateReport.mainFigure)
+            with: isSearch ? RateSearch.mainFigure : GateMeasurement.mainFigure)
         _ = ServiceProcess.raiseDescriptorLimit()
         let run = try GateRun(invocation)
         guard let goal = invocation.goal else {

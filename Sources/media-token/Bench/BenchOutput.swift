@@ -28,11 +28,12 @@ struct BenchOutput {
     }
 
     func show(_ report: LoadReport, beside earlier: EarlierRun?) throws(CommandError) {
+        let comparison = earlier.map { Comparison(of: report, with: $0) }
         if isJSON {
-            Console.print(report.json(beside: earlier).line)
+            Console.print(report.json(comparison).line)
         } else {
-            report.lines(beside: earlier).forEach(Console.print)
+            report.lines(comparison).forEach(Console.print)
         }
-        if let file { try ReportFile.write(report.page(beside: earlier), to: file) }
+        if let file { try ReportFile.write(report.page(comparison), to: file) }
     }
 }

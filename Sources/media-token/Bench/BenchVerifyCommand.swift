@@ -57,11 +57,7 @@ enum BenchVerifyCommand {
         var bits = 2048
         var live = 0
         var expected = VerdictCode.validToken
-        var load = {
-            var load = VerifyLoad.Settings()
-            (load.threads, load.seconds, load.group) = (1, 5, 1)
-            return load
-        }()
+        var load = VerifyLoad.Settings()
 
         mutating func check(_ given: inout SettingsObject) {
             corpus.check(&given)
@@ -86,7 +82,7 @@ enum BenchVerifyCommand {
 
     @Sendable private static func measure(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         try invocation.output.checkPage()
-        let earlier = try invocation.output.earlier(with: VerifyReport.mainFigure)
+        let earlier = try invocation.output.earlier(with: VerifyMeasurement.mainFigure)
         // The store is opened before the tokens are signed: tokens issued earlier would predate the store.
         let store = try invocation.replays.openToBeFilled()
         let corpus: TokenCorpus
@@ -117,7 +113,7 @@ enum BenchVerifyCommand {
             return (figures, contents)
         }
         guard figures.verifications > 0 else { throw CommandError("interrupted before anything was measured") }
-        let measured = VerifyReport(
+        let measured = VerifyMeasurement(
             figures: figures, invocation: invocation, corpus: corpus, keys: keys, contents: contents)
         try invocation.output.show(measured.report, beside: earlier)
         return figures.codes.keys.allSatisfy { $0 == invocation.expected } ? .success : .rejected

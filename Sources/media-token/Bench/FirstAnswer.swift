@@ -20,7 +20,7 @@ struct FirstAnswer {
         self.url = url
         do {
             client = HTTPClient(try EventLoop(), address: settings.address, port: settings.port)
-        } catch { throw CommandError("no file descriptors left; raise the limit (ulimit -n)") }
+        } catch { throw CommandError.noDescriptors }
     }
 
     /// Prepares a load test that asks `question`.

@@ -31,7 +31,7 @@ struct GateRun {
     ///
     /// - Parameter signsAhead: Whether all tokens are signed before, so that signing takes no processor from a gate on
     ///   this machine.
-    func load(at rate: Double?, signsAhead: Bool = false) throws(CommandError) -> GateReport {
+    func load(at rate: Double?, signsAhead: Bool = false) throws(CommandError) -> GateMeasurement {
         var settings = invocation.load
         (settings.address, settings.rate) = (address, rate)
         let plan = invocation.corpus.plan(rate: rate, seconds: settings.seconds, signsAhead: signsAhead)
@@ -39,7 +39,7 @@ struct GateRun {
         defer { queue?.close() }
         let load: GateLoad
         do { load = try GateLoad(question, queue, settings) } catch {
-            throw CommandError("no file descriptors left; raise the limit (ulimit -n)")
+            throw CommandError.noDescriptors
         }
         Interruption.note()
         var progress = ProgressBar(rate.map { "asking \(Figure.count($0)) a second" } ?? "asking", total: 100)
@@ -50,7 +50,7 @@ struct GateRun {
             throw CommandError("\(invocation.url): no answer; is a gate listening there?")
         }
         let used = try metrics.map { (metrics) throws(CommandError) in try metrics.seconds() - (before ?? 0) }
-        return GateReport(
+        return GateMeasurement(
             figures: figures, invocation: invocation, rate: rate, tokens: queue, gateProcessorSeconds: used)
     }
 }
@@ -71,7 +71,7 @@ struct GateProcessorTime {
             client = HTTPClient(
                 try EventLoop(), address: try HostAddress.look(up: url.host), port: url.port, bodyLimit: 1 << 20)
         } catch let error as CommandError { throw error } catch {
-            throw CommandError("no file descriptors left; raise the limit (ulimit -n)")
+            throw CommandError.noDescriptors
         }
     }
 

@@ -7,23 +7,21 @@ struct LatencyGoal {
     static let form =
         "QUANTILE=TIME, for example p99=10ms; QUANTILE is p50, p90, p99 or p99.9, TIME ends in us, ms or s"
 
-    let name: String
-    let part: Double
+    let quantile: Quantile
     let nanoseconds: UInt64
 
     init?(_ text: String) {
-        let quantiles = ["p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999]
         let sides = text.split(separator: "=", omittingEmptySubsequences: false)
-        guard sides.count == 2, let part = quantiles[String(sides[0])] else { return nil }
+        guard sides.count == 2, let quantile = Quantile(rawValue: String(sides[0])) else { return nil }
         let digits = sides[1].prefix { $0.isASCII && $0.isNumber }
         let units: [Substring: UInt64] = ["us": 1000, "ms": 1_000_000, "s": 1_000_000_000]
         guard let number = UInt64(digits), (1...60_000_000).contains(number),
             let unit = units[sides[1].dropFirst(digits.count)]
         else { return nil }
-        (name, self.part, nanoseconds) = (String(sides[0]), part, number * unit)
+        (self.quantile, nanoseconds) = (quantile, number * unit)
     }
 
-    var text: String { "\(name) within \(Figure.shortTime(nanoseconds: Double(nanoseconds)))" }
+    var text: String { "\(quantile.rawValue) within \(Figure.shortTime(nanoseconds: Double(nanoseconds)))" }
 }
 
 /// Finds the highest rate at which a gate keeps a latency: it doubles the rate until the gate does not, and halves the
@@ -37,7 +35,7 @@ struct RateSearch {
 
     private struct Step {
         let rate: Double
-        let gate: GateReport
+        let gate: GateMeasurement
         let isKept: Bool
     }
 
@@ -71,7 +69,7 @@ struct RateSearch {
 
     /// Loads the gate at a rate; `nil` if that rate cannot be sent.
     private mutating func step(_ gate: GateRun, at rate: Double) throws(CommandError) -> Bool? {
-        let measured: GateReport
+        let measured: GateMeasurement
         do { measured = try gate.load(at: rate, signsAhead: true) } catch {
             guard !steps.isEmpty else { throw error }
             limit = "no higher rate was tried: \(error)"
@@ -79,10 +77,10 @@ struct RateSearch {
         }
         let figures = measured.figures
         let isComplete = measured.isAsExpected && figures.ranOutAfter == nil
-        let isKept = isComplete && figures.latency.quantile(goal.part) <= goal.nanoseconds
+        let isKept = isComplete && figures.latency.quantile(goal.quantile) <= goal.nanoseconds
         steps.append(Step(rate: rate, gate: measured, isKept: isKept))
         if Interruption.isRequested { limit = "interrupted" }
-        if figures.busyPart >= GateReport.busy {
+        if figures.busyPart >= GateMeasurement.busy {
             limit =
                 "this load is the limit: its thread was busy \(Figure.decimal(figures.busyPart * 100, places: 0)) % of the time"
         }
@@ -117,13 +115,11 @@ struct RateSearch {
 
     private func row(_ step: Step) -> LoadReport.Table.Row {
         let (latency, key) = (step.gate.figures.latency, ["steps", Figure.decimal(step.rate, places: 0)])
-        func time(_ name: String, _ part: Double) -> ReportFigure? {
-            ReportFigure("#", key + [name], Double(latency.quantile(part)), .nanoseconds)
+        let times = [Quantile.p50, .p99, .p999].map { quantile in
+            ReportFigure("#", key + [quantile.rawValue], latency.quantile(quantile), .nanoseconds)
         }
+        let unsent = ReportFigure("#", key + ["unsent"], step.gate.figures.unsent)
         let isKept = ReportFigure("#", key + ["isKept"], step.isKept ? 1 : 0, .flag)
-        let unsent = ReportFigure("#", key + ["unsent"], Double(step.gate.figures.unsent))
-        return .init(
-            Figure.count(step.rate), [time("p50", 0.5), time("p99", 0.99), time("p99.9", 0.999), unsent, isKept],
-            isFault: !step.isKept)
+        return .init(Figure.count(step.rate), times + [unsent, isKept], isFault: !step.isKept)
     }
 }

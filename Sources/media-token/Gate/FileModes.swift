@@ -3,7 +3,8 @@ internal import CommandShell
 internal import MediaTokenGate
 internal import ReplayStores
 
-/// Names the gate's files that somebody besides root and the gate's user can read or replace.
+/// Names the gate's files that somebody besides root and the gate's user can read or replace. It warns, and refuses
+/// nothing.
 enum FileModes {
     /// Prints a line, with what to do, for each of the files that `settings` name, and for the configuration file
     /// itself.

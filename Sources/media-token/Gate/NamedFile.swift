@@ -7,8 +7,8 @@ internal import MediaTokenGate
 /// A file that settings name, and that a reload reads again.
 struct NamedFile {
     enum Role {
-        /// Who has its key can sign tokens, or be a client: a verification key, or a folder of them, or the authority
-        /// of clients.
+        /// A user who can replace it decides whose tokens or clients are accepted: a verification key, a folder of
+        /// them, or the authority of clients.
         case trusted
         case secret
         /// The gate's own certificate.

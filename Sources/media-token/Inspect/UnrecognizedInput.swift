@@ -19,13 +19,13 @@ struct UnrecognizedInput {
         let bytes = bytes.drop(while: \.isASCIIWhiteSpace)
         let text = bytes[..<(bytes.lastIndex { !$0.isASCIIWhiteSpace }.map { $0 + 1 } ?? bytes.startIndex)]
         let head = String(decoding: text.prefix(1024), as: UTF8.self)
-        let mayBeToken = ["signatureInfo", "serializedToken", "PHNpZ25hdHVyZUluZm8"].contains(where: head.contains)
+        let mayBeToken = ["signatureInfo", "serializedToken", TokenBeginning.base64].contains(where: head.contains)
         let isWord = text.count < 1024 && !text.contains { $0 <= 0x20 || $0 > 0x7E || "<>'%&?={}".utf8.contains($0) }
         if let known = Self.dump(head) ?? Self.unknownForm(text) {
             self = known
             return
         }
-        let isLowered = !mayBeToken && head.lowercased().contains("phnpz25hdhvyzuluzm8")
+        let isLowered = !mayBeToken && head.lowercased().contains(TokenBeginning.base64.lowercased())
         let known =
             (isLowered ? Self.lowered : nil) ?? Self.beginning(text, head) ?? Self.json(text) ?? Self.document(
                 head[...])

@@ -3,7 +3,7 @@ internal import CommandShell
 internal import LoadTest
 
 /// What `bench gate` has measured, and how.
-struct GateReport {
+struct GateMeasurement {
     static let mainFigure = "answersPerSecond"
     /// The part of the time from which on the thread that sends is what sets the pace.
     static let busy = 0.9
@@ -87,7 +87,7 @@ struct GateReport {
             "answers",
             [
                 ReportFigure("# a second", [Self.mainFigure], figures.answersPerSecond, better: .higher),
-                ReportFigure("# in all", "answers", count: figures.answers),
+                ReportFigure("# in all", ["answers"], figures.answers),
             ])
         if rate == nil { report.add("turns", .spread(ofTurns: figures.rates)) }
         report.add("latency", .latency(figures.latency, "latencyNanoseconds"))
@@ -113,11 +113,11 @@ struct GateReport {
         let lost = [("no answer", "unanswered", figures.unanswered), ("due, not sent", "unsent", figures.unsent)]
         report.add(
             "codes",
-            codes.map { ReportFigure("\(printable($0)) #", "codes", $0, count: $1) }
-                + lost.map { ReportFigure($2 > 0 ? "\($0) #" : "", $1, count: $2) })
+            codes.map { ReportFigure("\(printable($0)) #", ["codes", $0], $1) }
+                + lost.map { ReportFigure("\($0) #", [$1], $2, isShown: $2 > 0) })
         for (code, _) in codes where code != invocation.asked.expected {
             let reason = figures.details[code] ?? "no reason is given"
-            report.add(notice: "expected \(invocation.asked.expected); \(printable(code)): \(reason)", .fault)
+            report.add(notice: "expected \(invocation.asked.expected); \(printable(code)): \(reason)", .bad)
         }
         report.add(notice: shortage, .doubt)
     }

@@ -3,7 +3,7 @@ internal import LoadTest
 internal import MediaToken
 
 /// What `bench verify` has measured, and of what.
-struct VerifyReport {
+struct VerifyMeasurement {
     static let mainFigure = "verificationsPerSecond"
 
     let figures: VerifyFigures
@@ -46,7 +46,7 @@ struct VerifyReport {
         report.add(
             "codes",
             figures.codes.sorted { $0.key.number < $1.key.number }.map { code, count in
-                ReportFigure("\(code.rawValue) #", "codes", code.rawValue, count: count)
+                ReportFigure("\(code.rawValue) #", ["codes", code.rawValue], count)
             })
         addMemory(to: &report)
         addPlots(to: &report, stages)
@@ -61,7 +61,7 @@ struct VerifyReport {
                 ReportFigure(
                     "# a second of a processor", ["verificationsPerProcessorSecond"],
                     figures.verificationsPerProcessorSecond, better: .higher),
-                ReportFigure("# in all", "verifications", count: figures.verifications),
+                ReportFigure("# in all", ["verifications"], figures.verifications),
             ])
         report.add("turns", .spread(ofTurns: figures.turns.map(\.verificationsPerSecond)))
         report.add(
@@ -88,16 +88,16 @@ struct VerifyReport {
         report.add(
             "live tokens",
             [
-                ReportFigure("#", "liveTokens", count: contents.entries),
+                ReportFigure("#", ["liveTokens"], contents.entries),
                 ReportFigure(
                     "# bytes each", ["bytesPerLiveToken"], bytesPerLiveToken, .decimal(1), better: .lower,
                     named: "bytes of a live token"),
-                ReportFigure("# of store", ["storeBytes"], contents.bytes.map { Double($0) }, .bytes),
+                ReportFigure("# of store", ["storeBytes"], contents.bytes, .bytes),
             ])
         let (before, after) = (figures.before, figures.after)
         func memory(_ words: String, _ name: String, _ bytes: Int, better: ReportFigure.Better? = nil) -> ReportFigure?
         {
-            ReportFigure(words, ["memory", name], Double(bytes), .bytes, better: better)
+            ReportFigure(words, ["memory", name], bytes, .bytes, better: better)
         }
         report.add(
             "resident",
