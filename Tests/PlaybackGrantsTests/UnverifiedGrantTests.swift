@@ -69,7 +69,10 @@ struct UnverifiedGrantTests {
         (claims.issuer, claims.expires, claims.methods) = ("gate", Self.end, ["GET"])
         claims.scope.pathPrefix = "/live/"
         let made = try CommonAccessToken(key: key, keyID: "2027").grant(claims).fields[0].value
-        for text in [made, "CTA-Common-Access-Token=\(made)", "CTA-Common-Access-Token: \(made)", "cat=\(made)"] {
+        for text in [
+            made, "CTA-Common-Access-Token=\(made)", "CTA-Common-Access-Token: \(made)", "cat=\(made)",
+            "a=b&CTA-Common-Access-Token=\(made)&c=d",
+        ] {
             let grant = try #require(UnverifiedGrant(recognizing: text), "\(text)")
             #expect(grant.kind == "cat" && grant.expires?.milliseconds == 1_800_000_600_000)
             let fields = fields(grant)

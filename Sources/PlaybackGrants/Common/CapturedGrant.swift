@@ -44,7 +44,7 @@ package struct CapturedGrant {
         let parts = bare.utf8.split(separator: UInt8(ascii: "&"))
         // A grant of a captured text may have a & in it, and no name.
         let whole = fields == nil ? [Field(name: "", value: bare), Self.pair(bare.utf8[...])] : []
-        let all = fields ?? parts.map(Self.pairOrValue)
+        let all = fields ?? parts.map { Self.pairOrValue($0, named: name ?? usualName) }
         let named = (whole + all).filter { $0.isNamed(name ?? usualName) }
         let candidates = name == nil || named.isEmpty ? named + whole + all : named
         if let found = candidates.first(where: { kind.contents($0.value) != nil }) { return found }
@@ -94,9 +94,10 @@ package struct CapturedGrant {
         return Field(name: trimmed(name), value: trimmed(text.dropFirst(name.count + 1)))
     }
 
-    /// The field `NAME=exp=…`, whose name is none of a token's own fields, or a token without a name.
-    private static func pairOrValue(_ text: Substring.UTF8View) -> Field {
+    /// The field of the name, or `NAME=exp=…`, whose name is none of a token's own fields, or a token without a name.
+    private static func pairOrValue(_ text: Substring.UTF8View, named name: String) -> Field {
         let field = pair(text)
+        if field.isNamed(name) { return field }
         let inner = field.value.utf8.prefix { $0 != UInt8(ascii: "=") }
         let isPair = inner.count < field.value.utf8.count && inner.allSatisfy(\.isLetterOrDigit)
         return isPair ? field : Field(name: "", value: String(Substring(text)))
