@@ -112,7 +112,7 @@ struct ReportPage {
         table { font-variant-numeric: tabular-nums; }
         th, td { border-bottom: 1px solid var(--line); }
         th { color: var(--faint); font-weight: normal; }
-        td { overflow-wrap: anywhere; }
+        td, th { overflow-wrap: anywhere; }
         .figures td, table:not(.figures) th { white-space: nowrap; }
         td:last-child, th:last-child { padding-right: 0; }
         @media (max-width: 30rem) { th, td { padding-right: .4rem; } .figures td { white-space: normal; } }
