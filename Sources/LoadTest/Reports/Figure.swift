@@ -25,6 +25,7 @@ package enum Figure {
     /// The number with `places` digits after the decimal point.
     package static func decimal(_ number: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+        guard abs(number) * scale < 1e15 else { return "\(number)" }
         let scaled = Int((abs(number) * scale).rounded())
         let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
         let digits = String(rest)
@@ -53,5 +54,5 @@ package enum Figure {
         return "\(short) \(nanoseconds == 0 ? "s" : parts[1])"
     }
 
-    package static func mebibytes(_ bytes: Int) -> String { decimal(Double(bytes) / 1_048_576, places: 1) + " MiB" }
+    package static func mebibytes(_ bytes: Double) -> String { decimal(bytes / 1_048_576, places: 1) + " MiB" }
 }

@@ -54,7 +54,7 @@ package struct ReportFigure: Sendable {
         case .count: Figure.count(value)
         case .flag: value == 0 ? "no" : "yes"
         case .nanoseconds: Figure.time(nanoseconds: value)
-        case .bytes: Figure.mebibytes(Int(value))
+        case .bytes: Figure.mebibytes(value)
         case .part: Figure.decimal(value * 100, places: 1) + " %"
         case .decimal(let places): Figure.decimal(value, places: places)
         }

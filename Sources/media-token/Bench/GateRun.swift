@@ -83,7 +83,8 @@ struct GateProcessorTime {
         }
         let line = String(decoding: answer.body, as: UTF8.self).split(separator: "\n")
             .first { $0.hasPrefix(Self.metric + " ") }
-        guard let value = line?.split(separator: " ").last.flatMap({ Double($0) }) else {
+        let value = line?.split(separator: " ").last.flatMap { Double($0) }
+        guard let value, (0..<1e12).contains(value) else {
             throw CommandError("\(url): no \(Self.metric) in it; expected the metrics of a gate")
         }
         return value
