@@ -1,5 +1,4 @@
 internal import Basics
-internal import FoundationEssentials
 
 /// The forms in which tokens reach a backend.
 package enum TokenWrapping: String, CaseIterable, Sendable {
@@ -18,8 +17,8 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
         case .base64: return serialized
         case .percent: return PercentEncoding.encode(clearText)
         case .v1XML: return Self.playDocument(serialized, recipe)
-        case .v1JSON: return Self.json(PlayAnswer(serialized, recipe))
-        case .v2JSON: return Self.json(DecisionsAnswer(serialized, recipe))
+        case .v1JSON: return Self.playAnswer(serialized, recipe).line
+        case .v2JSON: return Self.decisions(serialized, recipe).line
         }
     }
 
@@ -32,56 +31,23 @@ package enum TokenWrapping: String, CaseIterable, Sendable {
         """
     }
 
-    private static func json(_ answer: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Encoding strings, numbers and booleans cannot fail.
-        let data = (try? encoder.encode(answer)) ?? Data()
-        return String(decoding: data, as: UTF8.self)
-    }
-}
-
-/// An answer of REST v1. Its `expires` is a number in a string.
-private struct PlayAnswer: Encodable {
-    let expires: String
-    let mvpdId: String
-    let requestor: String
-    let resource: String
-    let serializedToken: String
-    let userId: String
-
-    init(_ serialized: String, _ recipe: TokenRecipe) {
-        expires = String(recipe.expiryMilliseconds)
-        (mvpdId, requestor, resource) = (recipe.mvpd, recipe.requestor, recipe.resource)
-        (serializedToken, userId) = (serialized, recipe.sessionGUID)
-    }
-}
-
-/// An answer of REST v2 to a decision request.
-private struct DecisionsAnswer: Encodable {
-    struct Decision: Encodable {
-        let resource: String
-        let serviceProvider: String
-        let mvpd: String
-        let source = "mvpd"
-        let authorized = true
-        let token: Token
+    /// An answer of REST v1. Its `expires` is a number in a string.
+    private static func playAnswer(_ serialized: String, _ recipe: TokenRecipe) -> JSONValue {
+        JSONValue([
+            "expires": String(recipe.expiryMilliseconds), "mvpdId": recipe.mvpd, "requestor": recipe.requestor,
+            "resource": recipe.resource, "serializedToken": serialized, "userId": recipe.sessionGUID,
+        ])
     }
 
-    struct Token: Encodable {
-        let notBefore: Int64
-        let notAfter: Int64
-        let serializedToken: String
-    }
-
-    let decisions: [Decision]
-
-    init(_ serialized: String, _ recipe: TokenRecipe) {
-        let token = Token(
-            notBefore: recipe.issueMilliseconds, notAfter: recipe.expiryMilliseconds,
-            serializedToken: serialized)
-        decisions = [
-            Decision(resource: recipe.resource, serviceProvider: recipe.requestor, mvpd: recipe.mvpd, token: token)
-        ]
+    /// An answer of REST v2 to a decision request.
+    private static func decisions(_ serialized: String, _ recipe: TokenRecipe) -> JSONValue {
+        let token = JSONValue([
+            "notBefore": recipe.issueMilliseconds, "notAfter": recipe.expiryMilliseconds, "serializedToken": serialized,
+        ])
+        let decision = JSONValue([
+            "resource": recipe.resource, "serviceProvider": recipe.requestor, "mvpd": recipe.mvpd, "source": "mvpd",
+            "authorized": true, "token": token,
+        ])
+        return JSONValue(["decisions": [decision]])
     }
 }

@@ -125,7 +125,11 @@ struct GrantCommandTests {
             ["secure-link", "--key-file", key, "--path", "/live/1"],
             ["cat", "--key-file", key, "--path-prefix", "/live/", "--path", "/live/1"],
         ] {
-            for form in ["query", "url", "cookie", "header"] {
+            let isOne = ["akamai", "cat"].contains(kind[0])
+            #expect(
+                try run(kind + Self.at + ["--form", "header"]).status == (isOne ? 0 : 2), "no CDN reads several headers"
+            )
+            for form in ["query", "url", "cookie"] + (isOne ? ["header"] : []) {
                 let made = try run(kind + Self.at + ["--form", form])
                 #expect(made.status == 0, "\(made.errors)")
                 let told = try explain(made.output, kind)
@@ -137,7 +141,7 @@ struct GrantCommandTests {
             let folded = "\(query.prefix(20))\r\n  \(query.dropFirst(20))"
             let name = query.prefix { $0 != "=" }
             let header = "\(name.lowercased()): \(query.dropFirst(name.count + 1))"
-            let ofOne = ["akamai", "cat"].contains(kind[0]) ? [header] : []
+            let ofOne = isOne ? [header] : []
             for text in [cookies, "https://d/live/1?a=b&\(query)#t=10", "/live/1?\(query)&c=d", folded] + ofOne {
                 let told = try run(["check", kind[0], text] + kind.dropFirst() + Self.at)
                 #expect(told.status == 0, "\(text): \(told.output)\(told.errors)")
@@ -186,6 +190,31 @@ struct GrantCommandTests {
         #expect(edge.status == 2 && edge.errors.contains("key-file: has 2 files; expected one"), "\(edge.errors)")
         let issue = try run(["cat", "--key-file", key, "--key-file", new, "--path-prefix", "/a"])
         #expect(issue.status == 64 && issue.errors.contains("--key-file is given twice"), "\(issue.errors)")
+    }
+
+    @Test("what stands where no CDN reads it opens nothing: fields of a path, headers that are no cookies, a cut query")
+    func unread() throws {
+        let link = ["secure-link", "--key-file", key, "--path", "/a"]
+        let fields = try output(of: link)
+        #expect(try explain("https://h/?\(fields)", link).status == 0)
+        #expect(try explain("https://h/\(fields.replacing("&", with: "/"))/a", link).status != 0)
+        let cloudFront = ["cloudfront", "--key-file", pem, "--key-pair-id", "K1", "--url", "https://d/a"]
+        let cookies = try run(cloudFront + Self.at + ["--form", "cookie"]).output
+        #expect(try explain(cookies, cloudFront).status == 0)
+        let headers = cookies.split(separator: "\n").map { line in
+            line.replacing("Set-Cookie: ", with: "").replacing("; Path", with: "\nX: y; Path").replacing(
+                "=", with: ": ")
+        }
+        #expect(try explain(headers.joined(separator: "\n"), cloudFront).status != 0)
+        let cut = ["akamai", "--key-file", key, "--acl", "/live/a&b/*"]
+        #expect(try run(cut + Self.at).errors.contains("the grant has & or #"))
+        #expect(try !run(cut + Self.at + ["--json"]).output.contains("\"query\""))
+        let header = try run(cut + Self.at + ["--form", "header"]).output
+        let asked = ["akamai", "--key-file", key, "--url", "/live/a&b/1"]
+        #expect(try explain(header, asked).status == 0)
+        #expect(try explain(header.replacing(": ", with: "="), asked).status != 0)
+        let marked = try run(["secure-link", "--key-file", key, "--path", "/a?\u{301}b"] + Self.at)
+        #expect(marked.status == 2 && marked.errors.contains("path: "), "\(marked)")
     }
 
     @Test("what was not asked is told beside the yes")

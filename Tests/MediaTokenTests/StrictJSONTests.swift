@@ -132,4 +132,21 @@ struct StrictJSONTests {
                 }
                 """#)
     }
+
+    @Test(
+        "a value is written on one line that JSON readers take and no terminal obeys; members without a value are left out"
+    )
+    func written() throws {
+        let value = JSONValue([
+            "b": "é\u{9B}\u{202E}\"\\\n", "a": [1, 2], "none": nil as Int?, "inf": Double.infinity, "whole": 1e12,
+            "half": 0.5,
+            "map": ["y": true], "object": JSONValue(["x": Int64.max]),
+        ])
+        #expect(
+            value.line
+                == #"{"a":[1,2],"b":"é\u009b\u202e\"\\\n","half":0.5,"inf":null,"map":{"y":true},"object":{"x":9.223372036854776e+18},"whole":1000000000000}"#
+        )
+        #expect(throws: Never.self) { try StrictJSON.readObject(Array(value.line.utf8)[...]) }
+        #expect(JSONValue(["a": 1, "b": 1]).with(JSONValue(["b": 2])).line == #"{"a":1,"b":2}"#)
+    }
 }

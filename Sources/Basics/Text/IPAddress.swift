@@ -54,7 +54,7 @@ package struct IPNetwork: Sendable {
         guard let address = IPAddress(String(parts[0])) else { return nil }
         let most = address.isShort ? 32 : 128
         guard let length = parts.count == 1 ? most : UInt8(parts[1]).map(Int.init), length <= most,
-            parts.dropFirst().allSatisfy({ $0.utf8.allSatisfy(\.isDigit) })
+            parts.dropFirst().allSatisfy({ $0 == String(length) })
         else { return nil }
         self.length = length + 128 - most
         first = address.prefix(self.length)

@@ -30,13 +30,17 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
         self = .object(members.reduce(into: [:]) { $0[$1.0] = $1.1 })
     }
 
-    /// The value on one line, with the members of each object in alphabetical order.
-    package var line: String {
+    /// The value on one line, with the members of each object in alphabetical order. What a terminal would obey is
+    /// escaped.
+    package var line: String { printable(json: compact) }
+
+    private var compact: String {
         switch self {
-        case .null, .boolean, .number, .text: document
-        case .list(let items): "[\(items.map(\.line).joined(separator: ","))]"
+        case .null, .boolean, .number, .text: return document
+        case .list(let items): return "[\(items.map(\.compact).joined(separator: ","))]"
         case .object(let members):
-            "{\(members.map { ($0.key.text, $0.value.line) }.sorted { $0.0 < $1.0 }.map { "\(Self.quoted($0)):\($1)" }.joined(separator: ","))}"
+            let texts = members.map { ($0.key.text, $0.value.compact) }.sorted { $0.0 < $1.0 }
+            return "{\(texts.map { "\(Self.quoted($0.0)):\($0.1)" }.joined(separator: ","))}"
         }
     }
 
@@ -48,7 +52,9 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
         switch self {
         case .null: return "null"
         case .boolean(let flag): return flag ? "true" : "false"
-        case .number(let number): return Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        // JSON has no infinity (RFC 8259, 6).
+        case .number(let number):
+            return Int(exactly: number).map { "\($0)" } ?? (number.isFinite ? "\(number)" : "null")
         case .text(let text): return Self.quoted(text)
         case .list(let items):
             let texts = items.map { $0.document(indent: inner) }
@@ -75,6 +81,41 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
         }
         return "\"\(scalars.joined())\""
     }
+}
+
+/// What can be a member of a JSON object, so that objects are made of plain values.
+package protocol JSONRepresentable {
+    var json: JSONValue { get }
+}
+
+extension JSONValue: JSONRepresentable {
+    package var json: JSONValue { self }
+
+    /// Creates an object; members without a value are left out.
+    package init(_ members: KeyValuePairs<String, (any JSONRepresentable)?>) {
+        self = .object(
+            members.reduce(into: [:]) { object, member in
+                if let value = member.value { object[JSONName(member.key)] = value.json }
+            })
+    }
+
+    /// The object with the members of another one too, which come first where both have one.
+    package func with(_ other: JSONValue) -> JSONValue {
+        guard case .object(let own) = self, case .object(let others) = other else { return self }
+        return .object(own.merging(others) { $1 })
+    }
+}
+
+extension String: JSONRepresentable { package var json: JSONValue { .text(self) } }
+extension Bool: JSONRepresentable { package var json: JSONValue { .boolean(self) } }
+extension Double: JSONRepresentable { package var json: JSONValue { .number(self) } }
+extension Int: JSONRepresentable { package var json: JSONValue { .number(Double(self)) } }
+extension Int64: JSONRepresentable { package var json: JSONValue { .number(Double(self)) } }
+extension Array: JSONRepresentable where Element: JSONRepresentable {
+    package var json: JSONValue { .list(map(\.json)) }
+}
+extension Dictionary: JSONRepresentable where Key == String, Value: JSONRepresentable {
+    package var json: JSONValue { .object(reduce(into: [:]) { $0[JSONName($1.key)] = $1.value.json }) }
 }
 
 /// The name of a member, which is compared by its bytes. As a `String`, the Kelvin sign would equal a K, and comparing

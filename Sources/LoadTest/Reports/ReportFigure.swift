@@ -62,7 +62,11 @@ package struct ReportFigure: Sendable {
 
     var json: JSONValue { if case .flag = unit { .boolean(value != 0) } else { .number(value) } }
 
-    var text: String { words.replacing("#", with: shown(value)) }
+    var text: String {
+        // The words may begin with a name that others have chosen.
+        guard let place = words.lastIndex(of: "#") else { return words }
+        return words[..<place] + shown(value) + words[words.index(after: place)...]
+    }
 
     /// What the figure is called below `label`.
     func name(below label: String) -> String {

@@ -1,3 +1,4 @@
+internal import Basics
 package import HTTP
 package import MediaToken
 
@@ -49,8 +50,8 @@ package struct GateReply: Sendable {
 
     /// The answer of `/v1/explain`.
     package init(explaining examination: Examination) {
-        let document = ExaminationDocument(examination, status: 200)
-        self.init(200, .explained, type: "application/json", body: JSONLine.body(document))
+        let document = examination.document(status: 200).line + "\n"
+        self.init(200, .explained, type: "application/json", body: Array(document.utf8))
     }
 
     /// The answer to a proxy about a request that gets no media, whose token was examined and not consumed. It is

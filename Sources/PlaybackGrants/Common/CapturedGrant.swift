@@ -5,7 +5,7 @@ package struct CapturedGrant {
     /// A field of a query, a cookie or another header. The name is empty for a grant without one.
     package struct Field {
         enum Carrier {
-            case query, cookie, header
+            case query, path, cookie, header
         }
 
         package let name, value: String
@@ -38,7 +38,7 @@ package struct CapturedGrant {
     /// - Parameter name: The name of the only field; `nil` for the first field whose value has the form of the kind.
     package func grant(of kind: GrantKind, named name: String? = nil) -> Field {
         guard let usualName = kind.usualName else {
-            let texts = fields.map { fields in [true, false].compactMap { joined(fields, isQuery: $0) } } ?? [bare]
+            let texts = fields.map { fields in [.query, .cookie].compactMap { joined(fields, $0) } } ?? [bare]
             return Field(name: "", value: texts.first { kind.contents($0) != nil } ?? texts.first ?? "")
         }
         let parts = bare.utf8.split(separator: UInt8(ascii: "&"))
@@ -54,12 +54,14 @@ package struct CapturedGrant {
             ?? Field(name: "", value: "")
     }
 
-    /// The fields of a URL as a query, or those of headers as cookies; `nil` if there are none.
-    private func joined(_ fields: [Field], isQuery: Bool) -> String? {
-        let pairs = fields.filter { ($0.carrier == .query) == isQuery }.map { $0.name + "=" + $0.value }
+    /// The fields of a URL's query as a query, or the cookies as cookies; `nil` if there are none. No CDN reads several
+    /// fields from a path or from other headers.
+    private func joined(_ fields: [Field], _ carrier: Field.Carrier) -> String? {
+        let pairs = fields.filter { $0.carrier == carrier }.map { $0.name + "=" + $0.value }
         guard !pairs.isEmpty else { return nil }
         // A space, which no query contains, would make cookies of it.
-        return isQuery ? pairs.joined(separator: "&").replacing(" ", with: "%20") : pairs.map { $0 + "; " }.joined()
+        return carrier == .query
+            ? pairs.joined(separator: "&").replacing(" ", with: "%20") : pairs.map { $0 + "; " }.joined()
     }
 
     /// Whether a program may find several fields of this name.
@@ -75,8 +77,9 @@ package struct CapturedGrant {
             let path = line.utf8.prefix { !"?#".utf8.contains($0) }
             let query = line.utf8.dropFirst(path.count + 1).prefix { $0 != UInt8(ascii: "#") }
             // Akamai's edge also writes a token into the path: /hdntl=exp=…~hmac=…/1.m3u8.
-            let names = path.split(separator: UInt8(ascii: "/")).filter { $0.contains(UInt8(ascii: "=")) }
-            return (query.split(separator: UInt8(ascii: "&")) + names).map(pair)
+            let names = path.split(separator: UInt8(ascii: "/")).filter { $0.contains(UInt8(ascii: "=")) }.map(pair)
+            return query.split(separator: UInt8(ascii: "&")).map(pair)
+                + names.map { Field(name: $0.name, value: $0.value, carrier: .path) }
         }
         guard !name.isEmpty, rest.first == UInt8(ascii: ":") else { return nil }
         let (header, value) = (String(Substring(name)), trimmed(rest.dropFirst()))
@@ -119,6 +122,11 @@ extension GrantKind {
         guard !captured.hasSeveral(sentName) else {
             let shown = printable(sentName, limit: 40)
             return GrantCheck(.format, decided: nil, "has \(shown) twice, and which one the CDN reads is not known")
+        }
+        if !sent.name.isEmpty, sent.carrier == .query, sent.value.utf8.contains(where: "&#".utf8.contains) {
+            return GrantCheck(
+                .format, decided: nil, "has & or #, where a query ends its value; ask with Cookie: or a header in front"
+            )
         }
         guard !sent.name.isEmpty, !sent.isNamed(name ?? usualName) else { return nil }
         let detail = "was sent as \(printable(sent.name, limit: 40)); expected \(name ?? usualName)"

@@ -59,6 +59,14 @@ public struct Grant: Sendable, Equatable {
         }
     }
 
+    /// Throws ``GrantError`` for the field `delivery` if the grant cannot travel in a header: no CDN reads several.
+    package func demandHeader() throws(GrantError) {
+        guard fields.count == 1 else {
+            throw GrantError(
+                "delivery", "is a header, and the grant has \(fields.count) fields; expected query, url or cookie")
+        }
+    }
+
     /// The values of the `Set-Cookie` headers (RFC 6265, 4.1). The cookies are sent over HTTPS only, and scripts cannot
     /// read them.
     ///

@@ -174,7 +174,7 @@ extension SecureLink: GrantScheme {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw GrantError("path", "is '\(printable(path))'; expected a path from / on")
         }
-        if let mark = path.first(where: { $0 == "?" || $0 == "#" }) {
+        if let mark = path.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) {
             throw GrantError(
                 "path",
                 "is '\(printable(path))', with \(mark); expected a path alone, in which a file's own \(mark) is "

@@ -71,6 +71,9 @@ package struct CrowdTally: Sendable {
         package var seen = 0
     }
 
+    /// The kinds of differences that are kept, and told. A gate that answers each party with another code makes more.
+    private static let mostKinds = 1000
+
     /// The rows, by place and code.
     private var counts: [CrowdEvent: (expected: Int, seen: Int)] = [:]
     /// The number of parties by the name of their story, and how many of them disagree.
@@ -115,6 +118,7 @@ package struct CrowdTally: Sendable {
     }
 
     private mutating func keep(_ difference: Difference, _ place: (parties: Int, device: Int)) {
+        guard found[difference] != nil || found.count < Self.mostKinds else { return }
         let known = found[difference] ?? (0, place.device)
         found[difference] = (known.parties + place.parties, min(known.device, place.device))
     }

@@ -94,6 +94,8 @@ enum BenchGateCommand {
         mutating func check(_ given: inout SettingsObject) {
             corpus.check(&given)
             given.refuseSecond(of: ["rate", "find-rate"])
+            // Captured tokens are sent once, and so for one rate only.
+            if goal != nil { given.refuse(["tokens"], withoutEffect: "with --find-rate") }
             guard let place else { return }
             (load.address, load.port) = (place.host, place.port)
             asked.check(&given, at: place)
@@ -113,6 +115,7 @@ enum BenchGateCommand {
         let run = try GateRun(invocation)
         guard let goal = invocation.goal else {
             let measured = try run.load(at: invocation.load.rate)
+            guard measured.figures.answers > 0 else { throw run.noAnswer }
             try invocation.output.show(measured.report, beside: earlier)
             return measured.isAsExpected ? .success : .rejected
         }

@@ -12,6 +12,8 @@ internal import PlaybackGrants
 struct FirstAnswer {
     /// The longest wait for the fence of a store in seconds, if the gate's `Retry-After` names no longer one.
     private static let patience = 120
+    /// The longest wait, whatever the gate names, in seconds.
+    private static let longest = 7200
 
     private let client: HTTPClient
     private let url: String
@@ -59,7 +61,7 @@ struct FirstAnswer {
                 return answer
             }
             if attempt == 0 {
-                let seconds = answer.header("Retry-After").flatMap { Int($0) }
+                let seconds = answer.header("Retry-After").flatMap { Int($0) }.map { min(max(0, $0), Self.longest) }
                 patience = max(patience, (seconds ?? 0) + 1)
                 Console.printError(
                     "the gate's store is new, and still rejects every token; waiting"

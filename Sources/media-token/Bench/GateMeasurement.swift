@@ -19,12 +19,13 @@ struct GateMeasurement {
 
     /// Whether each request was answered, with the expected code.
     var isAsExpected: Bool {
-        figures.codes.keys.allSatisfy { $0 == invocation.asked.expected } && figures.unanswered + figures.unsent == 0
+        figures.codes.keys.allSatisfy(invocation.asked.expected.hasSameBytes)
+            && figures.unanswered + figures.unsent == 0
     }
 
     /// The answers in a second of a processor of the gate; `nil` if its processor time is not known.
     var answersPerProcessorSecond: Double? {
-        gateProcessorSeconds.flatMap { $0 > 0 ? Double(figures.answers) / $0 : nil }
+        gateProcessorSeconds.flatMap { $0 < 0.001 ? nil : Double(figures.answers) / $0 }
     }
 
     private var target: String { rate.map { "\(Figure.count($0)) requests a second" } ?? "flat out" }

@@ -27,6 +27,8 @@ struct GateRun {
             } else { asked }
     }
 
+    var noAnswer: CommandError { CommandError("\(invocation.url): no answer; is a gate listening there?") }
+
     /// Asks at `rate`, or flat out if it is `nil`.
     ///
     /// - Parameter signsAhead: Whether all tokens are signed before, so that signing takes no processor from a gate on
@@ -46,10 +48,9 @@ struct GateRun {
         let before = try metrics?.seconds()
         let figures = load.run(
             isCancelled: { Interruption.isRequested }, progress: { progress.update(Int($0 * 100)) })
-        guard figures.answers > 0 else {
-            throw CommandError("\(invocation.url): no answer; is a gate listening there?")
-        }
-        let used = try metrics.map { (metrics) throws(CommandError) in try metrics.seconds() - (before ?? 0) }
+        // A gate that ended, or was started again, has no processor time of this load.
+        let after = figures.answers > 0 ? try metrics?.seconds() : nil
+        let used = after.flatMap { after in before.flatMap { after > $0 ? after - $0 : nil } }
         return GateMeasurement(
             figures: figures, invocation: invocation, rate: rate, tokens: queue, gateProcessorSeconds: used)
     }

@@ -76,10 +76,14 @@ struct RateSearch {
             return nil
         }
         let figures = measured.figures
+        guard figures.answers > 0 || !steps.isEmpty else { throw gate.noAnswer }
+        guard !Interruption.isRequested else {
+            limit = "interrupted"
+            return nil
+        }
         let isComplete = measured.isAsExpected && figures.ranOutAfter == nil
         let isKept = isComplete && figures.latency.quantile(goal.quantile) <= goal.nanoseconds
         steps.append(Step(rate: rate, gate: measured, isKept: isKept))
-        if Interruption.isRequested { limit = "interrupted" }
         if figures.busyPart >= GateMeasurement.busy {
             limit =
                 "this load is the limit: its thread was busy \(Figure.decimal(figures.busyPart * 100, places: 0)) % of the time"

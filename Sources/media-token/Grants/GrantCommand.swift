@@ -1,6 +1,7 @@
 internal import Basics
 internal import CommandShell
 internal import Glibc
+internal import MediaToken
 internal import MediaTokenGate
 internal import PlaybackGrants
 
@@ -66,11 +67,14 @@ enum GrantCommand {
             try grant.cookies(path: options.cookiePath, at: options.now)
         }
         if options.isJSON {
-            let url = options.stream.map { grant.appended(to: $0) }
-            let expires = grant.expires.wholeSeconds
+            let isQuery = (try? grant.demandQuery()) != nil
             Console.print(
-                JSONLine.encode(
-                    GrantObject(query: grant.query, cookies: try? cookies.get(), url: url, expires: expires)))
+                JSONValue([
+                    // What the grant can travel in, and its expiry in seconds since 1970.
+                    "query": isQuery ? grant.query : nil,
+                    "url": isQuery ? options.stream.map { grant.appended(to: $0) } : nil,
+                    "cookies": try? cookies.get(), "expires": grant.expires.wholeSeconds,
+                ]).line)
             return .success
         }
         switch options.form {
@@ -78,7 +82,9 @@ enum GrantCommand {
             try grant.demandQuery()
             Console.print(options.form == .query ? grant.query : grant.appended(to: options.stream ?? ""))
         case .cookie: for cookie in try cookies.get() { Console.print("Set-Cookie: \(cookie)") }
-        case .header: for field in grant.fields { Console.print("\(field.cookie): \(field.value)") }
+        case .header:
+            try grant.demandHeader()
+            for field in grant.fields { Console.print("\(field.cookie): \(field.value)") }
         }
         return .success
     }
@@ -93,7 +99,7 @@ enum GrantCommand {
             ?? [GrantCheck(.format, false, "it does not have the form of a grant of kind \(options.kind.name)")]
         let isFaultless = checks.allSatisfy { $0.isPassed != false }
         if options.isJSON {
-            Console.print(JSONLine.encode(GrantChecksObject(checks, found)))
+            Console.print(document(checks, found).line)
         } else {
             let title = isFaultless ? "UNVERIFIED" : "UNVERIFIED, and opens nothing"
             Console.print(
@@ -122,7 +128,7 @@ enum GrantCommand {
         _ checks: [GrantCheck], _ unverified: UnverifiedGrant?, _ options: GrantOptions
     ) -> ExitStatus {
         if options.isJSON {
-            Console.print(JSONLine.encode(GrantChecksObject(checks, nil)))
+            Console.print(document(checks, nil).line)
         } else {
             let unknown = checks.filter { $0.isPassed == nil }.map(\.subject.rawValue).joined(separator: ", ")
             let opens = unknown.isEmpty ? "OPENS" : "OPENS, as far as it was checked (not checked: \(unknown))"
@@ -133,36 +139,18 @@ enum GrantCommand {
         }
         return checks.opens ? .success : .rejected
     }
-}
 
-private struct GrantObject: Encodable {
-    let query: String
-    /// The `Set-Cookie` headers; `nil` if a cookie cannot hold the grant.
-    let cookies: [String]?
-    let url: String?
-    /// The grant's expiry in seconds since 1970.
-    let expires: Int64
-}
-
-private struct GrantChecksObject: Encodable {
-    let opens: Bool
-    let checks: [CheckObject]
-    /// The kind that the grant was recognised as, and its fields; `nil` if a key was given, which says more.
-    let kind: String?
-    let unverifiedFields: [FieldObject]?
-
-    struct FieldObject: Encodable {
-        let name, text: String
-    }
-
-    init(_ checks: [GrantCheck], _ unverified: UnverifiedGrant?) {
-        (opens, self.checks, kind) = (checks.opens, checks.map(CheckObject.init), unverified?.kind)
-        unverifiedFields = unverified?.fields.map { FieldObject(name: $0.name, text: $0.text) }
-    }
-}
-
-extension CheckObject {
-    fileprivate init(_ check: GrantCheck) {
-        self.init(check.subject.rawValue, isPassed: check.isPassed, check.detail)
+    /// - Parameter unverified: What the grant was recognised as; `nil` if a key was given, which says more.
+    private static func document(_ checks: [GrantCheck], _ unverified: UnverifiedGrant?) -> JSONValue {
+        JSONValue([
+            "opens": checks.opens, "kind": unverified?.kind,
+            "checks": checks.map { check in
+                let outcome = check.isPassed.map { $0 ? CheckReport.Outcome.passed : .failed } ?? .notChecked
+                return JSONValue([
+                    "name": check.subject.rawValue, "result": outcome.name, "detail": check.detail,
+                ])
+            },
+            "unverifiedFields": unverified?.fields.map { ["name": $0.name, "text": $0.text] },
+        ])
     }
 }

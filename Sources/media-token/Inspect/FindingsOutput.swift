@@ -104,7 +104,7 @@ struct FindingsOutput {
         guard only.map({ $0 == call.number }) ?? true else { return }
         hasShownOnly = true
         if output.isJSON {
-            print(JSONLine.encode(CallDocument(call, notes)))
+            print(call.document(notes).line)
             for finding in findings { printJSON(finding, entry: call.number) }
             return
         }
@@ -154,7 +154,7 @@ struct FindingsOutput {
     }
 
     private func printJSON(_ finding: ExaminedFinding, entry: Int? = nil, at time: Timestamp? = nil) {
-        print(JSONLine.encode(FoundDocument(finding: finding, entry: entry, time: time, showsClear: showsClear)))
+        print(finding.document(in: entry, at: time, showsClear: showsClear).line)
     }
 
     private func printGrant(_ grant: UnverifiedGrant, at time: Timestamp) {

@@ -38,13 +38,11 @@ enum KeysListCommand {
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let (usable, refused, leftOut) = try invocation.keys.survey()
-        for key in usable { Console.print(invocation.isJSON ? JSONLine.encode(KeyObject(key)) : text(key)) }
+        for key in usable { Console.print(invocation.isJSON ? document(key).line : text(key)) }
         for (key, isRefused) in refused.map({ ($0, true) }) + leftOut.map({ ($0, false) }) {
             let text = key.explanation
             if invocation.isJSON {
-                let object = RefusedObject(
-                    file: key.file, refused: isRefused ? text : nil, leftOut: isRefused ? nil : text)
-                Console.print(JSONLine.encode(object))
+                Console.print(JSONValue(["file": key.file, isRefused ? "refused" : "leftOut": text]).line)
             } else {
                 Console.print(Style.faint(printable(key.file, limit: 300)))
                 Console.print(Style.faint("  \(isRefused ? "refused: " : "")\(text)"), hanging: 4)
@@ -68,24 +66,11 @@ enum KeysListCommand {
             """ + (validity ?? "")
     }
 
-    private struct RefusedObject: Encodable {
-        let file: String
-        let refused: String?
-        let leftOut: String?
-    }
-
-    struct KeyObject: Encodable {
-        let name: String
-        let file: String
-        let bits: Int
-        let fingerprint: String
-        let notBeforeMilliseconds: Int64?
-        let notAfterMilliseconds: Int64?
-
-        init(_ key: VerificationKey) {
-            (name, file, bits, fingerprint) = (key.name, key.file, key.bits, key.fingerprint)
-            notBeforeMilliseconds = key.validity?.lowerBound.milliseconds
-            notAfterMilliseconds = key.validity?.upperBound.milliseconds
-        }
+    static func document(_ key: VerificationKey) -> JSONValue {
+        JSONValue([
+            "name": key.name, "file": key.file, "bits": key.bits, "fingerprint": key.fingerprint,
+            "notBeforeMilliseconds": key.validity?.lowerBound.milliseconds,
+            "notAfterMilliseconds": key.validity?.upperBound.milliseconds,
+        ])
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
@@ -38,7 +39,7 @@ struct OutputOptions {
     func show(_ examination: Examination, verdict: VerdictCode? = nil, showsFields: Bool = false) {
         guard showsChecks else { return }
         if isJSON {
-            Console.print(JSONLine.encode(ExaminationDocument(examination, verdict: verdict)))
+            Console.print(examination.document(verdict: verdict).line)
         } else {
             CheckList.print(examination, code: verdict?.rawValue ?? examination.code, showsFields: showsFields)
         }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Captures
 internal import CommandShell
 internal import MediaToken
@@ -164,7 +165,7 @@ extension InspectCommand {
             keys: { question in
                 answer(question, keys) { (invocation) throws(CommandError) in
                     let keys = try invocation.keys.ring(with: question.keys)?.keys ?? []
-                    return keys.map { JSONLine.encode(KeysListCommand.KeyObject($0)) }
+                    return keys.map { KeysListCommand.document($0).line }
                 }
             })
     }

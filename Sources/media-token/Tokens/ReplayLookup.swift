@@ -1,3 +1,4 @@
+internal import Basics
 internal import CommandShell
 internal import MediaToken
 internal import MediaTokenGate
@@ -41,7 +42,7 @@ struct ReplayLookup {
             Console.printError("not looked up: \(error.message)")
             return .undecided
         }
-        if isJSON { Console.print(JSONLine.encode(found.document)) } else { found.print() }
+        if isJSON { Console.print(found.document.line) } else { found.print() }
         switch found.finding.use {
         case .unused: return .success
         case .used, .predatesStore: return .rejected
@@ -79,31 +80,21 @@ private struct FoundToken {
         }
     }
 
-    var document: Document {
-        switch finding.use {
-        case .unused: Document(token, "unused")
+    var document: JSONValue {
+        let common = JSONValue([
+            "token": token.id.description, "issuedMilliseconds": token.issueTime.timestamp.milliseconds,
+        ])
+        let keptUntil = finding.keptUntil.milliseconds
+        return switch finding.use {
+        case .unused: common.with(JSONValue(["result": "unused"]))
         case .used(let since):
-            Document(token, "used", firstUse: since?.milliseconds, keptUntil: finding.keptUntil.milliseconds)
-        case .predatesStore(let since): Document(token, "predates", fence: since.milliseconds)
-        case .forgotten: Document(token, "forgotten", keptUntil: finding.keptUntil.milliseconds)
-        }
-    }
-
-    struct Document: Encodable {
-        let token: String
-        let result: String
-        let issuedMilliseconds: Int64
-        let firstUseMilliseconds: Int64?
-        let keptUntilMilliseconds: Int64?
-        let fenceMilliseconds: Int64?
-
-        init(
-            _ token: UnverifiedToken, _ result: String, firstUse: Int64? = nil, keptUntil: Int64? = nil,
-            fence: Int64? = nil
-        ) {
-            (self.token, self.result) = (token.id.description, result)
-            issuedMilliseconds = token.issueTime.timestamp.milliseconds
-            (firstUseMilliseconds, keptUntilMilliseconds, fenceMilliseconds) = (firstUse, keptUntil, fence)
+            common.with(
+                JSONValue([
+                    "result": "used", "firstUseMilliseconds": since?.milliseconds, "keptUntilMilliseconds": keptUntil,
+                ]))
+        case .predatesStore(let since):
+            common.with(JSONValue(["result": "predates", "fenceMilliseconds": since.milliseconds]))
+        case .forgotten: common.with(JSONValue(["result": "forgotten", "keptUntilMilliseconds": keptUntil]))
         }
     }
 }

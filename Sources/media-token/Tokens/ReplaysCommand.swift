@@ -81,7 +81,7 @@ enum ReplaysCommand {
     }
 
     private static func show(_ contents: ReplayStoreContents, _ statements: [String], asJSON: Bool) {
-        guard !asJSON else { return Console.print(JSONLine.encode(ContentsObject(contents, statements))) }
+        guard !asJSON else { return Console.print(document(contents, statements).line) }
         Console.print("live tokens  \(contents.entries)")
         if let bytes = contents.bytes { Console.print("size         \(bytes) bytes") }
         if let fence = contents.fence { Console.print("fence        \(TokenDate(fence))") }
@@ -93,27 +93,16 @@ enum ReplaysCommand {
         for bucket in contents.buckets { Console.print("  \(TokenDate(bucket.begin))  \(bucket.entries)") }
     }
 
-    private struct ContentsObject: Encodable {
-        struct BucketObject: Encodable {
-            let beginMilliseconds: Int64
-            let endMilliseconds: Int64
-            let entries: Int
-        }
-
-        let entries: Int
-        let bytes: Int?
-        let fenceMilliseconds: Int64?
-        let statements: [String]
-        let buckets: [BucketObject]
-
-        init(_ contents: ReplayStoreContents, _ statements: [String]) {
-            self.statements = statements
-            (entries, bytes) = (contents.entries, contents.bytes)
-            fenceMilliseconds = contents.fence?.milliseconds
-            buckets = contents.buckets.map {
-                BucketObject(
-                    beginMilliseconds: $0.begin.milliseconds, endMilliseconds: $0.end.milliseconds, entries: $0.entries)
-            }
-        }
+    private static func document(_ contents: ReplayStoreContents, _ statements: [String]) -> JSONValue {
+        JSONValue([
+            "entries": contents.entries, "bytes": contents.bytes, "fenceMilliseconds": contents.fence?.milliseconds,
+            "statements": statements,
+            "buckets": contents.buckets.map { bucket in
+                JSONValue([
+                    "beginMilliseconds": bucket.begin.milliseconds, "endMilliseconds": bucket.end.milliseconds,
+                    "entries": bucket.entries,
+                ])
+            },
+        ])
     }
 }
