@@ -1,6 +1,7 @@
 internal import CommandShell
 internal import Glibc
 internal import MediaToken
+internal import TokenCrypto
 
 /// The program `media-token`. Each subcommand has a file of its own.
 @main
@@ -48,6 +49,7 @@ enum MediaTokenCommand {
             """)
 
     static func main() {
+        ProcessEnd.keepLibcrypto()
         let status = command.run(Array(CommandLine.arguments.dropFirst()))
         Console.finish()
         exit(status.rawValue)

@@ -15,19 +15,19 @@ package struct GrantKind: Sendable, Equatable {
     /// The kind's settings, in addition to those that all kinds have.
     package let settings: [GrantSetting]
     /// The setting that names the file of a further secret, besides those of the keys; `nil` if the kind has none.
-    package private(set) var secretFile: String?
+    package let secretFile: String?
     /// The usual name of a grant's only field; `nil` if a grant has several fields.
-    package private(set) var usualName: String?
+    package let usualName: String?
     /// How a route delivers its grants by default.
-    package private(set) var defaultDelivery = GrantDelivery.query
+    package let defaultDelivery: GrantDelivery
     /// Whether the option `path` limits a grant. For other kinds it is the path of the request that a grant is checked
     /// for.
-    package private(set) var limitsPath = false
+    package let limitsPath: Bool
     /// Whether a route must name the origins whose URLs it signs.
-    package private(set) var needsOrigins = false
+    package let needsOrigins: Bool
     /// Whether several keys can be given: the first makes the grants, and each checks those that name it. Where a grant
     /// names no key, one key makes and checks all.
-    package private(set) var takesSeveralKeys = false
+    package let takesSeveralKeys: Bool
     /// Reads what a grant says without its key, from the value of its only field or all fields as a query; `nil` if the
     /// text has not the form of the kind.
     package let contents: @Sendable (_ grant: String) -> GrantContents?

@@ -72,7 +72,7 @@ struct RateSearch {
         let measured: GateMeasurement
         do { measured = try gate.load(at: rate, signsAhead: true) } catch {
             guard !steps.isEmpty else { throw error }
-            limit = "no higher rate was tried: \(error)"
+            limit = "no higher rate was tried: \(error.message)"
             return nil
         }
         let figures = measured.figures
