@@ -104,7 +104,6 @@ package final class RouteGrant: Sendable {
         self.sample = sample
         let grant = try grant(for: sample, identifier: nil, firstUse: .now)
         _ = try cookies(of: grant, at: .now)
-        // Unreached: Refuses a configured scope when the gate starts; the properties' scopes are sound.
         if settings.delivery == .query { try grant.demandQuery() }
     }
 
