@@ -50,7 +50,7 @@ package struct ProcessorTime: Sendable {
         stolen += other.stolen
     }
 
-    /// The time from `start` to `end`.
+    /// What a thread got, and waited for, between two readings.
     package static func from(_ start: ProcessorTime, to end: ProcessorTime) -> ProcessorTime {
         var time = end
         for path in [\ProcessorTime.used, \.waited, \.passed, \.ran, \.stolen] {

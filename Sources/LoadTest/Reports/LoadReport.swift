@@ -84,12 +84,12 @@ package struct LoadReport {
     }
 
     /// Adds a member to the JSON.
-    package mutating func add(member name: String, _ value: JSONValue?) { members[name] = value }
+    package mutating func add(member name: String, _ value: (any JSONRepresentable)?) { members[name] = value?.json }
 
     /// Adds a member to the JSON that must be the same in two runs that are compared.
-    package mutating func add(condition name: String, _ value: JSONValue?) {
-        conditions.append((name, value))
-        members[name] = value
+    package mutating func add(condition name: String, _ value: (any JSONRepresentable)?) {
+        conditions.append((name, value?.json))
+        members[name] = value?.json
     }
 
     /// The figures with what they are called, in order.
@@ -108,7 +108,7 @@ package struct LoadReport {
     ///
     /// - Parameter comparison: The figures beside those of an earlier run.
     package func json(_ comparison: Comparison? = nil) -> JSONValue {
-        var object = JSONValue.object(Dictionary(members.map { (JSONName($0), $1) }) { $1 })
+        var object = members.json
         for (_, figure) in figures { object.set(figure.key[...], figure.json) }
         for (key, _, value) in facts.rows { object.set(["run", key], .text(value)) }
         for row in comparison?.rows ?? [] {

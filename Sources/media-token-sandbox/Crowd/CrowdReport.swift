@@ -55,24 +55,23 @@ struct CrowdReport {
     }
 
     private func addMembers(to report: inout LoadReport) {
-        report.add(member: "devices", .number(Double(plan.devices)))
-        report.add(member: "seconds", .number(plan.seconds))
-        report.add(member: "curve", .text(plan.curve.rawValue))
-        report.add(member: "seed", .text("\(plan.seed)"))
-        report.add(member: "isComplete", .boolean(!wasInterrupted))
-        report.add(member: "isAsExpected", .boolean(tally.isAsExpected))
-        report.add(member: "devicesDone", .number(Double(tally.devices)))
-        report.add(member: "acceptedTooOften", .number(Double(tally.acceptedTooOften)))
-        report.add(member: "disagreements", .number(Double(tally.disagreeing)))
+        report.add(member: "devices", plan.devices)
+        report.add(member: "seconds", plan.seconds)
+        report.add(member: "curve", plan.curve.rawValue)
+        report.add(member: "seed", "\(plan.seed)")
+        report.add(member: "isComplete", !wasInterrupted)
+        report.add(member: "isAsExpected", tally.isAsExpected)
+        report.add(member: "devicesDone", tally.devices)
+        report.add(member: "acceptedTooOften", tally.acceptedTooOften)
+        report.add(member: "disagreements", tally.disagreeing)
         report.add(
             member: "differences",
-            .list(
-                tally.differences.map { kind in
-                    [
-                        "story": .text(kind.difference.story), "difference": .text(kind.difference.text),
-                        "parties": .number(Double(kind.parties)), "firstDevice": .number(Double(kind.device)),
-                    ]
-                }))
+            tally.differences.map { kind in
+                JSONValue([
+                    "story": kind.difference.story, "difference": kind.difference.text, "parties": kind.parties,
+                    "firstDevice": kind.device,
+                ])
+            })
     }
 
     private func addVerdict(to report: inout LoadReport) {

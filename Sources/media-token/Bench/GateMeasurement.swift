@@ -63,18 +63,18 @@ struct GateMeasurement {
     var report: LoadReport {
         var report = LoadReport(title: "Gate", setting: setting, target: target)
         let question = invocation.asked.question
-        report.add(condition: "endpoint", .text(question.endpoint.rawValue))
-        report.add(condition: "by", .text(question.means.rawValue))
-        report.add(condition: "connections", .number(Double(invocation.load.connections)))
-        report.add(condition: "rate", rate.map { .number($0) })
-        report.add(member: "seconds", .number(figures.seconds))
-        report.add(member: "tokensRanOutAfterSeconds", figures.ranOutAfter.map { .number($0) })
+        report.add(condition: "endpoint", question.endpoint.rawValue)
+        report.add(condition: "by", question.means.rawValue)
+        report.add(condition: "connections", invocation.load.connections)
+        report.add(condition: "rate", rate)
+        report.add(member: "seconds", figures.seconds)
+        report.add(member: "tokensRanOutAfterSeconds", figures.ranOutAfter)
         report.add(
-            member: "tokensSignedPerSecond", tokens.flatMap { $0.isSigning ? .number($0.speed) : nil })
-        report.add(member: "shortage", shortage.map { .text($0) })
+            member: "tokensSignedPerSecond", tokens.flatMap { $0.isSigning ? $0.speed : nil })
+        report.add(member: "shortage", shortage)
         report.add(
-            member: "details", .object(Dictionary(figures.details.map { (JSONName($0), .text($1)) }) { $1 }))
-        report.add(member: "bottleneck", .text(bottleneck.name))
+            member: "details", figures.details)
+        report.add(member: "bottleneck", bottleneck.name)
         addFigures(to: &report)
         report.add(latency: figures.latency, of: "answer", title: "How long an answer takes")
         let (turns, turnSeconds) = figures.timeLine
@@ -116,7 +116,7 @@ struct GateMeasurement {
             "codes",
             codes.map { ReportFigure("\(printable($0)) #", ["codes", $0], $1) }
                 + lost.map { ReportFigure("\($0) #", [$1], $2, isShown: $2 > 0) })
-        for (code, _) in codes where code != invocation.asked.expected {
+        for (code, _) in codes where !invocation.asked.expected.hasSameBytes(as: code) {
             let reason = figures.details[code] ?? "no reason is given"
             report.add(notice: "expected \(invocation.asked.expected); \(printable(code)): \(reason)", .bad)
         }

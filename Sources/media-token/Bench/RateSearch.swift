@@ -99,9 +99,9 @@ struct RateSearch {
             setting:
                 "\(invocation.url), \(Figure.count(invocation.load.connections, "connection")), \(seconds) s at each rate",
             target: goal.text)
-        report.add(condition: "goal", .text(goal.text))
-        report.add(condition: "endpoint", .text(invocation.asked.question.endpoint.rawValue))
-        report.add(condition: "connections", .number(Double(invocation.load.connections)))
+        report.add(condition: "goal", goal.text)
+        report.add(condition: "endpoint", invocation.asked.question.endpoint.rawValue)
+        report.add(condition: "connections", invocation.load.connections)
         report.add(
             "highest rate",
             [
