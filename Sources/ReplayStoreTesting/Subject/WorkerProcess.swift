@@ -62,7 +62,9 @@ final class WorkerProcess {
     /// Waits for the time to pass, and returns the whole lines that have come by then.
     func lines(within time: Duration) throws(ReplayStoreViolation) -> [String] {
         let end = ContinuousClock.now + time
-        while !hasClosed, ContinuousClock.now < end { _ = receive(until: end) }
+        // Ends by the clock. If a line ended it, a worker would be stopped or killed after claims only, never in one.
+        while !hasClosed, end - .now >= .milliseconds(1) { _ = receive(until: end) }
+        usleep(UInt32(max(0, (end - .now) / .microseconds(1))))
         // When the time is over, output that has already arrived is still read.
         while !hasClosed, receive(until: end) {}
         return wholeLines()
@@ -89,11 +91,11 @@ final class WorkerProcess {
         }
     }
 
-    /// Waits for output until `end`; `false` if there is none.
+    /// Waits for output until `end`, for less than a millisecond less; `false` if there is none.
     private func receive(until end: ContinuousClock.Instant) -> Bool {
         let left = (end - .now) / .milliseconds(1)
         var readiness = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        guard poll(&readiness, 1, Int32(max(0, left.rounded(.up)))) > 0 else { return false }
+        guard poll(&readiness, 1, Int32(max(0, left))) > 0 else { return false }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = recv(output, &bytes, bytes.count, 0)
         if count > 0 { buffer += bytes[..<count] }
