@@ -7,7 +7,8 @@ enum SandboxCommand {
     private static let command: Command = Command(
         syntax,
         [
-            ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, CrowdCommand.command,
+            ServeCommand.command, DemoCommand.command, CardsCommand.command, SSOCommand.command, DeviceCommand.command,
+            CrowdCommand.command,
             HelpCommand.command(of: "media-token-sandbox", example: "crowd") { command },
         ],
         version: { Console.print("media-token-sandbox \(ProgramVersion.text)") })
@@ -21,6 +22,7 @@ enum SandboxCommand {
               demo       log in, play, and see a second play denied, in a browser
               cards      print what the names of MVPDs and resources bring about
               sso        tell whether two apps on a device share a login
+              device     drive an app with Adobe's SDK, line by line
               crowd      send many devices to a gate, and compare what happens with what must
               help       print the help of a command
 

@@ -70,6 +70,59 @@ struct OlderProtocolTests {
         #expect(play(client, authorization).status == 401)
     }
 
+    @Test("an AuthZ token plays only by the login with its MVPD, whatever other AuthN token comes along")
+    func otherMVPD() throws {
+        let (client, authentication) = try session()
+        let authorization = try token(authorize(client, authentication), "authzToken")
+        client.call("/api/v2/MML/logout/Sandbox")
+        let system = "requestor_id=MML_Apple&device_id=device-1&system_provider=SandboxApple"
+        let other = try token(client.call("/adobe-services/session", form: system), "authnToken")
+        let fields = ["requestor_id": "MML", "device_id": "device-1", "authz_token": authorization]
+        let refused = client.call(
+            "/adobe-services/shortAuthorize", form: form(fields.merging(["authentication_token": other]) { $1 }))
+        #expect(refused.status == 401 && refused.text.contains("the login is with SandboxApple"))
+    }
+
+    @Test("the code of a second screen is worth nothing to another device, and before the login")
+    func registrationCode() throws {
+        let client = try SandboxClient()
+        client.headers = [("Accept", "application/json")]
+        let made = client.call("/reggie/v1/MML/regcode", form: "device_id=device-2&mso_id=Sandbox")
+        let code = try #require(made.json["code"] as? String)
+        let ask = { (device: String) in
+            client.call("/adobe-services/session", form: "requestor_id=MML&device_id=\(device)&reg_code=\(code)").status
+        }
+        #expect(ask("device-2") == 404)
+        client.call("/mvpd/login", form: "provider=MML&code=\(code)&user=ann&password=x")
+        client.logIn()
+        #expect(ask("device-1") == 400)
+        #expect(ask("device-2") == 200)
+    }
+
+    @Test(
+        "a login counts for other programmers too, unless its MVPD wants one for each; passive authentication makes one"
+    )
+    func otherProgrammer() throws {
+        let client = try SandboxClient()
+        func login(_ mvpd: String) throws -> String {
+            let path = "/adobe-services/authenticate/saml?requestor_id=MML&device_id=device-1&mso_id=\(mvpd)"
+            let page = try #require(client.call(path).header("Location"))
+            let code = try #require(page.split(separator: "code=").last)
+            client.call("/mvpd/login", form: "provider=MML&code=\(code)&user=ann&password=x")
+            let asked = form(["requestor_id": "MML", "device_id": "device-1", "mso_id": mvpd])
+            return try token(client.call("/adobe-services/session", form: asked), "authnToken")
+        }
+        func ask(_ path: String, _ token: String) -> SandboxClient.Answer {
+            let fields = ["requestor_id": "TBS", "device_id": "device-1", "authentication_token": token]
+            return client.call("/adobe-services/\(path)", form: form(fields.merging(["resource_id": "TBS"]) { $1 }))
+        }
+        #expect(ask("authorize", try login("Sandbox")).status == 200)
+        let single = try login("SandboxPerRequestor")
+        #expect(ask("authorize", single).status == 401)
+        let passive = try token(ask("session", single), "authnToken")
+        #expect(ask("authorize", passive).status == 200)
+    }
+
     @Test("cards deny here too, and a login that has ended authorizes nothing")
     func denial() throws {
         let (client, authentication) = try session()

@@ -137,7 +137,8 @@ package struct CrowdStory: Sendable, Equatable {
             if let verdict = card?.verdict, verdict != .validToken { outcome.note(.play, verdict.rawValue) }
         }
         outcome.note(.login, "logged in", times: kind == .otherTeam ? 2 : 1)
-        outcome.note(.login, "logged out", times: hasSecondApp ? 2 : 1)
+        outcome.note(.login, "logged out", times: kind == .otherTeam ? 2 : 1)
+        outcome.note(.login, CrowdOutcome.loggedOutElsewhere, times: kind == .appSwitch ? 1 : 0)
         outcome.note(.play, Self.code(valid, of: posts[0][0]), times: plays)
         if let segments {
             outcome.note(.stream, CrowdOutcome.opened, times: plays * (1 + segments))

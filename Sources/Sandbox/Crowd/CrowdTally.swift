@@ -22,6 +22,8 @@ package struct CrowdOutcome: Sendable, Hashable {
         if times > 0 { events[CrowdEvent(stage, code), default: 0] += times }
     }
 
+    /// An app whose login another app of its device has ended.
+    package static let loggedOutElsewhere = "logged out by another app"
     /// A request for a part of a stream, by cookie, that was answered with 200.
     package static let opened = "opened by cookie"
     /// A request for a part of a stream, without a cookie, that was answered with 401 or 403.

@@ -5,7 +5,7 @@ package import MediaToken
 /// The device takes calls and events, and returns callbacks and requests. It does no I/O, and has no clock and no
 /// source of randomness. An app that restarts is a new device value over the storage that the old one used.
 package struct Device: Sendable {
-    /// The login in progress.
+    /// The login, or logout, in progress.
     enum LoginAttempt: Sendable, Equatable {
         /// The app shows the dialog of MVPDs.
         case choosing
@@ -17,15 +17,22 @@ package struct Device: Sendable {
         case systemExchange
         /// The viewer logs in on a second screen.
         case secondScreen
+        /// The app shows the page that ends the session at the MVPD.
+        case leaving
     }
+
+    /// The URL to which Adobe Pass leads the web view of an app without a scheme of its own (ADOBEPASS_REDIRECT_URL).
+    package static let usualRedirectURL = "adobepass://ios.app"
 
     /// The device ID, which the server compares with the one that it signed into a token.
     package let id: String
     package let app: AppInstallation
-    /// The URL to which Adobe Pass leads the web view at the end of a login.
+    /// The URL of Adobe Pass, in front of the paths of its pages.
+    package let service: String
+    /// The URL to which Adobe Pass leads the web view at the end of a login or logout.
     package let redirectURL: String
-    /// Whether the viewer may log in by the TV provider of the system's settings (Apple SSO).
-    package let hasSystemSignOn: Bool
+    /// The viewer's ID in the programmer's analytics, which goes along with every request.
+    package internal(set) var visitorID: String?
     /// The programmer's configuration; without any MVPD until Adobe Pass has answered.
     package internal(set) var configuration = DeviceConfiguration.none
 
@@ -43,10 +50,10 @@ package struct Device: Sendable {
     var requestCount = 0
 
     package init(
-        id: String, app: AppInstallation, redirectURL: String = "adobepass://ios.app", hasSystemSignOn: Bool = false
+        id: String, app: AppInstallation, service: String = "http://127.0.0.1:8090",
+        redirectURL: String = Device.usualRedirectURL
     ) {
-        (self.id, self.app) = (id, app)
-        (self.redirectURL, self.hasSystemSignOn) = (redirectURL, hasSystemSignOn)
+        (self.id, self.app, self.service, self.redirectURL) = (id, app, service, redirectURL)
     }
 
     /// Takes a call of the app. Until `setRequestor` has completed, any other call waits, and nothing is returned.

@@ -4,6 +4,8 @@ package import MediaToken
 package enum DeviceCall: Sendable, Equatable {
     /// Names the programmer. The other calls wait until it has succeeded. On tvOS it needs credentials.
     case setRequestor(RequestorID, endpoints: [String] = [], credentials: DeviceCredentials? = nil)
+    /// Sets the ID of the viewer in the programmer's analytics (`setOptions` with a `visitorID`).
+    case setVisitorID(String?)
     case checkAuthentication
     case getAuthentication
     /// Names the MVPD that the viewer has chosen; `nil` cancels the login in progress.
@@ -52,8 +54,8 @@ package enum DeviceCallback: Sendable, Equatable {
     case displayProviderDialog([DeviceProvider])
     case presentTvProviderDialog
     case dismissTvProviderDialog
-    /// Has the app open the MVPD's login page in a web view. A driver makes a URL of it.
-    case navigateToUrl(RequestorID, MVPDID, redirectURL: String)
+    /// Has the app open a page of Adobe Pass in a web view, which leads to the MVPD and then to the redirect URL.
+    case navigateToUrl(String)
     case status(DeviceStatus)
     case preauthorizedResources([ResourceID])
     case setToken(String, ResourceID)
@@ -84,8 +86,11 @@ package enum TokenError: String, Sendable {
 package enum DeviceStatus: Sendable, Equatable {
     /// The code that the viewer enters on a second screen, and the page to enter it on.
     case registrationCode(String, url: String)
-    /// The viewer must also log out in the system's settings (VSA203).
+    /// The viewer must also log out in the system's settings, or is logged in again when the app is relaunched.
     case systemLogoutNeeded
+
+    /// Adobe's ID of the status that tells of the system's settings.
+    package static let systemLogoutID = "VSA203"
 }
 
 /// An event for the programmer's analytics, which AccessEnabler hands over with `sendTrackingData`.

@@ -13,6 +13,9 @@ package struct DeviceConfiguration: Sendable, Equatable {
     /// The configuration of a device that has none yet: it has no MVPD.
     static let none = DeviceConfiguration(RequestorID(""), providers: [])
 
+    /// Whether the system's dialog of TV providers has one of the programmer's MVPDs.
+    var hasSystemSignOn: Bool { providers.contains { $0.boarding != .none } }
+
     package func provider(_ id: MVPDID) -> DeviceProvider? { providers.first { $0.id == id } }
 
     /// Whether a token counts: it has not expired, and the MVPD of its login is among the programmer's.
@@ -23,17 +26,35 @@ package struct DeviceConfiguration: Sendable, Equatable {
 
 /// What a programmer's configuration says of an MVPD.
 package struct DeviceProvider: Sendable, Equatable {
+    /// How far an MVPD takes part in the single sign-on of the system (Apple SSO), as Adobe's `boardingStatus` has it.
+    package enum Boarding: String, Sendable {
+        case none = "NONE"
+        /// The system's dialog shows the MVPD, and the login is Adobe's.
+        case picker = "PICKER"
+        /// The viewer logs in with the system.
+        case supported = "SUPPORTED"
+    }
+
     package let id: MVPDID
     package let displayName: String
     /// Whether a login may go on with this MVPD, without asking the viewer, because it is the cached one.
     package let canAuthenticate: Bool
     /// Whether each programmer needs an AuthN token of its own.
     package let authenticatesPerRequestor: Bool
+    package let boarding: Boarding
 
     package init(
-        _ id: MVPDID, displayName: String? = nil, canAuthenticate: Bool = true, authenticatesPerRequestor: Bool = false
+        _ id: MVPDID, displayName: String? = nil, canAuthenticate: Bool = true,
+        authenticatesPerRequestor: Bool = false, boarding: Boarding = .none
     ) {
-        (self.id, self.displayName) = (id, displayName ?? id.text)
+        (self.id, self.displayName, self.boarding) = (id, displayName ?? id.text, boarding)
         (self.canAuthenticate, self.authenticatesPerRequestor) = (canAuthenticate, authenticatesPerRequestor)
+    }
+
+    /// The MVPD for a programmer who takes no part in the single sign-on of the system.
+    var withoutSystem: DeviceProvider {
+        DeviceProvider(
+            id, displayName: displayName, canAuthenticate: canAuthenticate,
+            authenticatesPerRequestor: authenticatesPerRequestor)
     }
 }

@@ -9,7 +9,8 @@ package enum DeviceRequest: Sendable, Equatable {
     case exchange(url: String, RequestorID, MVPDID)
     /// Asks for the AuthN token of a login by the system's TV provider.
     case systemExchange(RequestorID, MVPDID)
-    case registrationCode(RequestorID)
+    /// Asks for the code with which the viewer logs in with an MVPD on a second screen.
+    case registrationCode(RequestorID, MVPDID)
     /// Asks whether the viewer has logged in on the second screen. The driver waits as long as it likes before it
     /// answers.
     case poll(code: String, RequestorID)
@@ -56,6 +57,18 @@ package struct DeviceFailure: Error, Sendable, Equatable {
     package let description: String
 
     package init(_ error: TokenError, _ description: String) { (self.error, self.description) = (error, description) }
+
+    /// The failure that an error of Adobe Pass means, by its action: the viewer is to log in again, or is denied (403,
+    /// and no action helps). What the viewer cannot repair is a failure of another kind.
+    package init(status: Int, action: String?, code: String, _ description: String) {
+        let error: TokenError =
+            switch (action, status) {
+            case ("authentication", _): .notAuthenticated
+            case ("none", 403): .notAuthorized
+            default: .other
+            }
+        self.init(error, "\(code): \(description)")
+    }
 }
 
 /// What happens to a device, apart from its app's calls.
@@ -64,6 +77,8 @@ package enum DeviceEvent: Sendable {
     case answered(Int, DeviceAnswer)
     /// The viewer has left the dialog that the app presented for the system's TV provider.
     case systemDialog(SystemChoice)
+    /// The viewer has logged out in the system's settings.
+    case systemLogout
 
     package enum SystemChoice: Sendable {
         /// The viewer has logged in with this MVPD.

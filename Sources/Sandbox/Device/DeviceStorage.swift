@@ -8,14 +8,29 @@ package struct DeviceStorage: Sendable, Equatable {
     /// The logins on all shelves; the latest is the last.
     package private(set) var logins: [StoredLogin] = []
     /// The MVPD of each programmer's latest login.
-    package internal(set) var cachedProviders: [RequestorID: MVPDID] = [:]
+    package internal(set) var cachedProviders: [RequestorID: CachedProvider] = [:]
+    /// The MVPD with which the viewer has logged in in the system's settings.
+    package internal(set) var systemProvider: MVPDID?
 
     package init() {}
 
-    /// Erases the pasteboard, which has all that apps share, if the upgrade is from a version before iOS 10 to iOS 10
-    /// or later.
-    package mutating func upgradeSystem(from old: Int, to new: Int) {
-        if old < 10, new >= 10 { logins.removeAll { $0.shelf != .privateSlot } }
+    /// Creates the storage that a device had at an earlier time.
+    package init(
+        logins: [StoredLogin], cachedProviders: [RequestorID: CachedProvider], systemProvider: MVPDID?
+    ) {
+        (self.logins, self.cachedProviders, self.systemProvider) = (logins, cachedProviders, systemProvider)
+    }
+
+    /// Erases the pasteboard, if the upgrade is from a version before iOS 10 to iOS 10 or later.
+    package mutating func upgradeSystem(from old: DeviceSystem, to new: DeviceSystem) {
+        if new.platform == .iOS, old.major < 10, new.major >= 10 { erase(for: nil) }
+    }
+
+    /// Erases what apps share, and what the app of this bundle ID has stored alone. The files of other apps stay, and
+    /// so does the login in the system's settings.
+    mutating func erase(for bundleID: String?) {
+        logins.removeAll { $0.shelf != .privateSlot || $0.bundleID == bundleID }
+        cachedProviders = [:]
     }
 
     /// The logins that an app of this bundle ID reads, if its SDK has this layout.
@@ -45,9 +60,9 @@ package struct DeviceStorage: Sendable, Equatable {
         for index in logins.indices where logins[index].authentication == authentication { change(&logins[index]) }
     }
 
-    /// The importer of SDKs from 1.7 on: moves unexpired logins of older SDKs to where `app` reads them, unless a valid
-    /// login is in the same place. The app does not know the MVPDs of other programmers, so it takes their logins as
-    /// valid until they expire.
+    /// The importer of SDKs from 1.7 on: copies unexpired logins of older SDKs to where `app` reads them, unless a
+    /// valid login is in the same place. Apps with an older SDK stay logged in. The app does not know the MVPDs of
+    /// other programmers, so it takes their logins as valid until they expire.
     mutating func importOlder(for app: AppInstallation, _ configuration: DeviceConfiguration, at now: Timestamp) {
         guard app.sdk.layout == .nestedMap else { return }
         for login in logins(.oneSlot, seenBy: app.bundleID) {
@@ -59,10 +74,9 @@ package struct DeviceStorage: Sendable, Equatable {
                         ? configuration.allows(token.mvpd, until: expiry, at: now) : now <= expiry)
             }
             guard now <= token.expiry, !isTaken else { continue }
-            logins.removeAll { $0 == login }
-            var moved = login
-            moved.shelf = .map
-            store(moved)
+            var copy = login
+            copy.shelf = .map
+            store(copy)
         }
     }
 

@@ -36,15 +36,23 @@ package struct AuthorizationToken: Sendable, Hashable {
     }
 }
 
+/// The MVPD of a programmer's latest login, which the next one takes in the same way.
+package struct CachedProvider: Sendable, Equatable {
+    package let mvpd: MVPDID
+    package let isFromSystem: Bool
+
+    package init(_ mvpd: MVPDID, isFromSystem: Bool = false) { (self.mvpd, self.isFromSystem) = (mvpd, isFromSystem) }
+}
+
 /// A login in the storage of a device: an AuthN token, and the AuthZ tokens that were obtained with it.
 package struct StoredLogin: Sendable, Equatable {
-    package enum Shelf: Sendable {
+    package enum Shelf: String, Sendable {
         /// A place for each programmer, MVPD and device ID, of SDKs from 1.7 on.
         case map
         /// The only place that apps share, of SDKs up to 1.6.
         case slot
-        /// The place of one app, of SDKs up to 1.6, for MVPDs that authenticate per requestor.
-        case privateSlot
+        /// The file of one app, of SDKs up to 1.6, for MVPDs that authenticate per requestor.
+        case privateSlot = "private"
     }
 
     package let authentication: AuthenticationToken
@@ -56,9 +64,13 @@ package struct StoredLogin: Sendable, Equatable {
     /// The AuthZ tokens, at most one for each programmer and resource.
     package internal(set) var authorizations: [AuthorizationToken] = []
 
-    init(_ authentication: AuthenticationToken, on shelf: Shelf, of bundleID: String, isFromSystem: Bool) {
+    package init(
+        _ authentication: AuthenticationToken, on shelf: Shelf, of bundleID: String, isFromSystem: Bool,
+        authorizations: [AuthorizationToken] = []
+    ) {
         (self.authentication, self.shelf) = (authentication, shelf)
         (self.bundleID, self.isFromSystem) = (bundleID, isFromSystem)
+        self.authorizations = authorizations
     }
 
     /// Whether the login is of the token's programmer, MVPD and device ID.

@@ -54,7 +54,7 @@ extension DeviceTurn {
     /// The MVPD of the login in progress, or of the login that counts, or else the one that the next login would take.
     var selectedProvider: MVPDID? {
         if case .visiting(let mvpd) = device.login { return mvpd }
-        return currentLogin?.authentication.mvpd ?? device.chosenProvider ?? storage.cachedProviders[requestor]
+        return currentLogin?.authentication.mvpd ?? device.chosenProvider ?? storage.cachedProviders[requestor]?.mvpd
     }
 
     /// The value of `key`; `nil` if there is none. Times are in UTC.
@@ -69,13 +69,18 @@ extension DeviceTurn {
     }
 
     /// Erases the tokens of all programmers and MVPDs at once, so that none is left if the network fails, and ends the
-    /// session at the MVPD.
+    /// session at the MVPD: by a page in a web view of the app, or by a request if there is no page to show, which is
+    /// so on tvOS and after a login by the system.
     mutating func logOut() {
         let login = currentLogin
-        endLogin()
-        device.chosenProvider = nil
-        storage = DeviceStorage()
-        if login?.isFromSystem == true { callback(.status(.systemLogoutNeeded)) }
-        send(.logout(requestor, login?.authentication.mvpd))
+        (device.login, device.pending, device.chosenProvider) = (nil, [:], nil)
+        storage.erase(for: app.bundleID)
+        let isFromSystem = login?.isFromSystem == true
+        if isFromSystem { callback(.status(.systemLogoutNeeded)) }
+        guard app.system.platform == .iOS, !isFromSystem else {
+            return send(.logout(requestor, login?.authentication.mvpd))
+        }
+        device.login = .leaving
+        callback(.navigateToUrl(device.logoutPage(requestor, login?.authentication.mvpd)))
     }
 }

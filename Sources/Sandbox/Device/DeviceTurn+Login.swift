@@ -11,11 +11,11 @@ extension DeviceTurn {
     mutating func getAuthentication() {
         if let login = currentLogin { return report(login.authentication.mvpd, nil) }
         endLogin()
-        let known = app.system.platform == .iOS ? knownProvider : nil
+        let known = knownProvider
         device.chosenProvider = nil
         if let known {
-            visit(known)
-        } else if device.hasSystemSignOn {
+            logIn(with: known)
+        } else if configuration.hasSystemSignOn {
             device.login = .system
             callback(.presentTvProviderDialog)
         } else {
@@ -24,28 +24,31 @@ extension DeviceTurn {
     }
 
     /// The MVPD that the viewer need not be asked for: the one that the app set, or the cached one if it can
-    /// authenticate.
+    /// authenticate. A login by the system is taken up by the system's dialog.
     private var knownProvider: MVPDID? {
         if let chosen = device.chosenProvider { return chosen }
-        let cached = storage.cachedProviders[requestor].flatMap(configuration.provider)
-        return cached?.canAuthenticate == true ? cached?.id : nil
+        guard let cached = storage.cachedProviders[requestor], !cached.isFromSystem,
+            let provider = configuration.provider(cached.mvpd), provider.canAuthenticate
+        else { return nil }
+        return provider.id
     }
 
     private mutating func offerProviders() {
-        switch app.system.platform {
-        case .iOS:
-            device.login = .choosing
-            callback(.displayProviderDialog(configuration.providers))
-        case .tvOS:
-            device.login = .secondScreen
-            send(.registrationCode(requestor))
-        }
+        device.login = .choosing
+        callback(.displayProviderDialog(configuration.providers))
     }
 
-    private mutating func visit(_ mvpd: MVPDID) {
+    /// Has the viewer log in with the MVPD: in a web view, or on a second screen if the device has no browser.
+    private mutating func logIn(with mvpd: MVPDID) {
         endLogin()
-        device.login = .visiting(mvpd)
-        callback(.navigateToUrl(requestor, mvpd, redirectURL: device.redirectURL))
+        switch app.system.platform {
+        case .iOS:
+            device.login = .visiting(mvpd)
+            callback(.navigateToUrl(device.loginPage(requestor, mvpd)))
+        case .tvOS:
+            device.login = .secondScreen
+            send(.registrationCode(requestor, mvpd))
+        }
     }
 
     /// Goes on with the login in progress, or keeps the MVPD for the next one.
@@ -53,14 +56,15 @@ extension DeviceTurn {
         guard let mvpd else { return cancelLogin() }
         let isKnown = configuration.provider(mvpd) != nil
         switch device.login {
-        case .choosing where isKnown, .visiting where isKnown: visit(mvpd)
-        case .choosing, .visiting: fail(.providerNotAvailable)
-        case .system, .systemExchange, .secondScreen, nil: device.chosenProvider = isKnown ? mvpd : nil
+        case .choosing where isKnown, .visiting where isKnown, .secondScreen where isKnown: logIn(with: mvpd)
+        case .choosing, .visiting, .secondScreen: fail(.providerNotAvailable)
+        case .system, .systemExchange, .leaving, nil: device.chosenProvider = isKnown ? mvpd : nil
         }
         track(.mvpdSelection(mvpd))
     }
 
-    /// Cancels the login in progress and forgets the programmer's MVPD. The stored tokens stay.
+    /// Cancels the login in progress, and the polling for one, and forgets the programmer's MVPD. The stored tokens
+    /// stay.
     private mutating func cancelLogin() {
         device.chosenProvider = nil
         storage.cachedProviders[requestor] = nil
@@ -69,16 +73,15 @@ extension DeviceTurn {
         fail(.providerNotSelected)
     }
 
-    /// Fetches the AuthN token, if the web view of the login in progress has reached the app's URL.
+    /// Fetches the AuthN token, if the web view of the login in progress has reached the app's URL; ends a logout whose
+    /// web view has.
     mutating func handleExternalURL(_ url: String) {
-        guard case .visiting(let mvpd) = device.login, isRedirect(url) else { return }
-        send(.exchange(url: url, requestor, mvpd))
-    }
-
-    /// Whether `url` is the app's own, alone or with a path, a query or a fragment.
-    private func isRedirect(_ url: String) -> Bool {
-        guard url.utf8.starts(with: device.redirectURL.utf8) else { return false }
-        return url.utf8.dropFirst(device.redirectURL.utf8.count).first.map("/?#".utf8.contains) ?? true
+        guard device.isRedirect(url) else { return }
+        switch device.login {
+        case .visiting(let mvpd): send(.exchange(url: url, requestor, mvpd))
+        case .leaving: fail(.notAuthenticated)
+        default: break
+        }
     }
 
     mutating func leaveSystemDialog(_ choice: DeviceEvent.SystemChoice) {
@@ -86,8 +89,13 @@ extension DeviceTurn {
         callback(.dismissTvProviderDialog)
         switch choice {
         case .provider(let mvpd):
-            device.login = .systemExchange
-            send(.systemExchange(requestor, mvpd))
+            switch configuration.provider(mvpd)?.boarding {
+            case .supported?:
+                device.login = .systemExchange
+                send(.systemExchange(requestor, mvpd))
+            case .picker?: logIn(with: mvpd)
+            case .some(.none), nil: fail(.providerNotAvailable)
+            }
         case .other: offerProviders()
         case .closed: fail(.providerNotSelected)
         }
@@ -96,10 +104,11 @@ extension DeviceTurn {
     /// Uses the answer to a request of the login in progress.
     mutating func continueLogin(_ answer: DeviceAnswer, to request: DeviceRequest) {
         switch (request, answer) {
-        case (.registrationCode(let requestor), .registrationCode(let code, let url)):
+        case (.registrationCode(let requestor, _), .registrationCode(let code, let url)):
             callback(.status(.registrationCode(code, url: url)))
             send(.poll(code: code, requestor))
         case (.poll, .pending): send(request)
+        case (.exchange(_, _, let mvpd), .authentication(let token)) where token.mvpd != mvpd: fail(.other)
         case (.exchange, .authentication(let token)), (.poll, .authentication(let token)):
             finishLogin(token, isFromSystem: false)
         case (.systemExchange, .authentication(let token)): finishLogin(token, isFromSystem: true)

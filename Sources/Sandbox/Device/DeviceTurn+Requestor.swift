@@ -20,13 +20,21 @@ extension DeviceTurn {
         device.configuration = configuration
         storage.importOlder(for: app, configuration, at: now)
         storage.sanitize(for: app, deviceID: device.id)
-        guard let other = loginOfOtherRequestor else { return completeRequestor() }
-        send(.passiveAuthentication(requestor, from: other))
+        if currentLogin != nil {
+            completeRequestor()
+        } else if let other = loginOfOtherRequestor {
+            send(.passiveAuthentication(requestor, from: other))
+        } else if let mvpd = storage.systemProvider, configuration.provider(mvpd)?.boarding == .supported {
+            send(.systemExchange(requestor, mvpd))
+        } else {
+            completeRequestor()
+        }
     }
 
-    /// Completes `setRequestor` also if no token was obtained; the viewer then has to log in.
-    mutating func finishPassiveAuthentication(_ answer: DeviceAnswer) {
-        if case .authentication(let token) = answer { store(token, isFromSystem: false) }
+    /// Completes `setRequestor` after a login without the viewer, also if no token was obtained; the viewer then has to
+    /// log in.
+    mutating func finishSilentLogin(_ answer: DeviceAnswer, isFromSystem: Bool) {
+        if case .authentication(let token) = answer { store(token, isFromSystem: isFromSystem) }
         completeRequestor()
     }
 
@@ -39,10 +47,10 @@ extension DeviceTurn {
         for call in waiting { answer(call) }
     }
 
-    /// The token from which the programmer's own can be obtained passively: it has none, and another programmer has a
-    /// valid one of an MVPD that authenticates per requestor. SDKs up to 1.6 do not ask for such tokens.
+    /// The token from which the programmer's own can be obtained passively: another programmer's valid one of an MVPD
+    /// that authenticates per requestor. SDKs up to 1.6 do not ask for such tokens.
     private var loginOfOtherRequestor: AuthenticationToken? {
-        guard app.sdk.layout == .nestedMap, currentLogin == nil else { return nil }
+        guard app.sdk.layout == .nestedMap else { return nil }
         return visibleLogins.map(\.authentication).last { counts($0) && isPerRequestor($0.mvpd) }
     }
 
@@ -57,7 +65,7 @@ extension DeviceTurn {
             let token = $0.authentication
             return counts(token) && (token.requestor == requestor || !isPerRequestor(token.mvpd))
         }
-        let cached = storage.cachedProviders[requestor]
+        let cached = storage.cachedProviders[requestor]?.mvpd
         func rank(_ place: Int) -> (Int, Int) {
             let token = usable[place].authentication
             let merits = [token.deviceID == device.id, token.requestor == requestor, token.mvpd == cached]
@@ -84,6 +92,7 @@ extension DeviceTurn {
             case .oneSlot: isPerRequestor(token.mvpd) ? .privateSlot : .slot
             }
         storage.store(StoredLogin(token, on: shelf, of: app.bundleID, isFromSystem: isFromSystem))
-        storage.cachedProviders[token.requestor] = token.mvpd
+        storage.cachedProviders[token.requestor] = CachedProvider(token.mvpd, isFromSystem: isFromSystem)
+        if isFromSystem { storage.systemProvider = token.mvpd }
     }
 }

@@ -26,6 +26,7 @@ struct DeviceTurn {
         switch call {
         case .setRequestor(let requestor, let endpoints, let credentials):
             setRequestor(requestor, endpoints, credentials)
+        case .setVisitorID(let visitor): device.visitorID = visitor
         case _ where !device.isReady: device.queue.append(call)
         case .checkAuthentication: checkAuthentication()
         case .getAuthentication: getAuthentication()
@@ -42,6 +43,7 @@ struct DeviceTurn {
     mutating func answer(_ event: DeviceEvent) {
         switch event {
         case .systemDialog(let choice): leaveSystemDialog(choice)
+        case .systemLogout: storage.systemProvider = nil
         case .answered(let number, let answer):
             if let request = device.pending.removeValue(forKey: number) { use(answer, to: request) }
         }
@@ -50,7 +52,8 @@ struct DeviceTurn {
     private mutating func use(_ answer: DeviceAnswer, to request: DeviceRequest) {
         switch request {
         case .configuration(let requestor, _, _): configure(requestor, answer)
-        case .passiveAuthentication: finishPassiveAuthentication(answer)
+        case .passiveAuthentication: finishSilentLogin(answer, isFromSystem: false)
+        case .systemExchange where !device.isReady: finishSilentLogin(answer, isFromSystem: true)
         case .exchange, .systemExchange, .registrationCode, .poll: continueLogin(answer, to: request)
         case .preauthorization: callback(.preauthorizedResources(answer.preauthorized))
         case .authorization(let resource, _, let login): finishAuthorization(answer, resource, login)

@@ -1,29 +1,46 @@
 internal import Basics
+internal import MediaToken
 
 /// What `GET /api/v2/{sp}/configuration` says: the provider, and the MVPDs that its picker shows.
 enum Configuration {
-    /// The MVPDs: two plain ones, two forms of TempPass, and one for each test card.
-    private static let mvpds: [(id: String, name: String, kind: JSONName?)] =
-        [
-            ("Sandbox", "Sandbox TV", nil), ("SandboxTwo", "Sandbox TV Two", nil),
-            ("TempPass_Sandbox", "Sandbox TempPass", "isTempPass"),
-            ("flexibleTempPass_Sandbox", "Sandbox promotional TempPass", "isTempPass"),
-        ] + TestCard.all.map { ("Sandbox:\($0.name)", "Sandbox, \($0.summary)", nil) }
+    /// What a requestor's ID ends with if its MVPDs are in the dialog of the system's TV providers (Apple SSO).
+    private static let systemSuffix = "_Apple"
 
-    static func answer(_ provider: String, now: Timestamp) -> SandboxAnswer {
-        let listed: [JSONValue] = mvpds.map { id, name, kind in
-            var members: [JSONName: JSONValue] = [
-                "id": .text(id), "displayName": .text(name), "logoUrl": "https://sandbox.invalid/logo.png",
-            ]
-            if let kind { members[kind] = .boolean(true) }
-            return .object(members)
+    /// The MVPDs: two plain ones, two forms of TempPass, those with which a device goes another way, and one for each
+    /// test card.
+    private static let mvpds =
+        [
+            DeviceProvider(MVPDID("Sandbox"), displayName: "Sandbox TV"),
+            DeviceProvider(MVPDID("SandboxTwo"), displayName: "Sandbox TV Two"),
+            DeviceProvider(MVPDID("TempPass_Sandbox"), displayName: "Sandbox TempPass"),
+            DeviceProvider(MVPDID("flexibleTempPass_Sandbox"), displayName: "Sandbox promotional TempPass"),
+            DeviceProvider(
+                MVPDID("SandboxPerRequestor"), displayName: "Sandbox, a login for each programmer",
+                authenticatesPerRequestor: true),
+            DeviceProvider(
+                MVPDID("SandboxAsk"), displayName: "Sandbox, asked for at each login", canAuthenticate: false),
+            DeviceProvider(
+                MVPDID("SandboxPicker"), displayName: "Sandbox, in the system's picker", boarding: .picker),
+            DeviceProvider(
+                MVPDID("SandboxApple"), displayName: "Sandbox, with the system's login", boarding: .supported),
+        ]
+        + TestCard.all.map { DeviceProvider(MVPDID("Sandbox:\($0.name)"), displayName: "Sandbox, \($0.summary)") }
+
+    /// What a requestor's configuration says of an MVPD; `nil` for one that it does not list.
+    static func provider(_ mvpd: String, of requestor: String) -> DeviceProvider? {
+        mvpds.first { $0.id.text == mvpd }.map { requestor.hasSuffix(systemSuffix) ? $0 : $0.withoutSystem }
+    }
+
+    static func answer(_ requestor: String, now: Timestamp) -> SandboxAnswer {
+        let listed = mvpds.compactMap { provider($0.id.text, of: requestor) }.map { mvpd in
+            TemporaryAccess.isTemporary(mvpd.id.text) ? mvpd.json.with(["isTempPass": .boolean(true)]) : mvpd.json
         }
         return .json(
             200,
             [
                 "device": "sandbox", "clientType": "sandbox", "os": "sandbox", "time": .number(now.milliseconds),
                 "requestor": [
-                    "id": .text(provider), "name": .text("Sandbox of \(provider)"),
+                    "id": .text(requestor), "name": .text("Sandbox of \(requestor)"),
                     "domains": [["name": "sandbox.invalid", "mvpdInitiated": .boolean(false)]],
                     "mvpds": .list(listed),
                 ],

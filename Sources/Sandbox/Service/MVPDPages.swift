@@ -11,8 +11,7 @@ struct MVPDPages: Sendable {
 
     /// The address of the login page. It is absolute, since some clients hand a redirection on as they got it.
     static func loginURL(_ code: String, of provider: String, _ call: PassCall) -> String {
-        let origin = call.header(.host).map { "http://\($0)" } ?? ""
-        return "\(origin)/mvpd/login?provider=\(PercentEncoding.encode(provider))&code=\(PercentEncoding.encode(code))"
+        "\(call.origin)/mvpd/login?provider=\(PercentEncoding.encode(provider))&code=\(PercentEncoding.encode(code))"
     }
 
     /// The login page of a session.

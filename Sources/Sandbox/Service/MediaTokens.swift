@@ -21,6 +21,11 @@ struct MediaTokens: Sendable {
         (self.keys, self.settings, viewers) = (keys, settings, try HMACKey(.sha256, key: secret))
     }
 
+    /// What binds a token to a device: a hash of its ID, as Adobe's SDK overview has it.
+    static func fingerprint(of device: String) throws(CryptoError) -> String {
+        try SHA256Hasher().digest(Array(device.utf8)[...]).hexadecimal
+    }
+
     /// The media token for one play.
     func media(
         _ resource: String, at identity: SandboxState.DeviceIdentity, mvpd: String, viewer: String, _ card: TestCard?,
@@ -66,7 +71,8 @@ struct MediaTokens: Sendable {
         _ identity: SandboxState.DeviceIdentity, mvpd: String, viewer: String, now: Timestamp
     ) throws(CryptoError) -> TokenRecipe {
         var recipe = TokenRecipe(issued: TokenDate(now))
-        (recipe.requestor, recipe.mvpd, recipe.device) = (identity.provider, mvpd, identity.device)
+        (recipe.requestor, recipe.mvpd) = (identity.provider, mvpd)
+        recipe.device = try Self.fingerprint(of: identity.device)
         recipe.sessionGUID = String(try viewers.code(of: Array("viewer \(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
         recipe.timeToLive = settings.tokenMilliseconds
         return recipe

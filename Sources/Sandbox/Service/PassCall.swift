@@ -6,27 +6,29 @@ struct PassCall {
     let method: String
     /// The segments of the path, decoded.
     let path: [String]
-    /// The parameters of the query and of a form in the body; those of the form come last, and of those with one name
-    /// the last counts.
-    let parameters: [String: String]
+    /// The parameters of the query and of a form in the body; those of the form come last.
+    private let parameters: [String: [String]]
     let request: HTTPRequest
     /// The time of the call, by the clock of the sandbox.
     let now: Timestamp
+    private let isSecure: Bool
 
     /// Reads the call; `nil` if its path or parameters cannot be decoded.
-    init?(_ request: HTTPRequest, at now: Timestamp) {
+    ///
+    /// - Parameter isSecure: Whether it came in TLS.
+    init?(_ request: HTTPRequest, at now: Timestamp, isSecure: Bool) {
         guard let path = Self.path(of: request) else { return nil }
-        var parameters: [String: String] = [:]
+        var parameters: [String: [String]] = [:]
         let type = Self.header(.contentType, of: request)?.lowercased()
         let isForm = type?.hasPrefix("application/x-www-form-urlencoded") ?? false
         for text in [request.query ?? [], isForm ? request.body : []] {
             for (name, value) in FormPairs(text) {
                 guard let name = Self.decoded(name), let value = Self.decoded(value) else { return nil }
-                parameters[name] = value
+                parameters[name, default: []].append(value)
             }
         }
         (method, self.path, self.parameters) = (String(decoding: request.method, as: UTF8.self), path, parameters)
-        (self.request, self.now) = (request, now)
+        (self.request, self.now, self.isSecure) = (request, now, isSecure)
     }
 
     /// The segments of a request's path, decoded; `nil` if one cannot be decoded.
@@ -61,14 +63,23 @@ struct PassCall {
         return text
     }
 
+    /// The scheme and host by which the client knows the sandbox: a proxy in front of it names the scheme.
+    var origin: String {
+        let scheme = header("x-forwarded-proto") ?? (isSecure ? "https" : "http")
+        return header(.host).map { "\(scheme == "https" ? "https" : "http")://\($0)" } ?? ""
+    }
+
     func header(_ name: HTTPFieldName) -> String? { Self.header(name, of: request) }
 
     private static func header(_ name: HTTPFieldName, of request: HTTPRequest) -> String? {
         request.onlyText(of: name).flatMap(checked)
     }
 
-    /// A parameter that is there and not empty.
-    func parameter(_ name: String) -> String? { parameters[name].flatMap { $0.isEmpty ? nil : $0 } }
+    /// The values of a parameter that is given several times.
+    func values(_ name: String) -> [String] { parameters[name] ?? [] }
+
+    /// A parameter that is there and not empty. If it is given several times, the last counts.
+    func parameter(_ name: String) -> String? { values(name).last.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The token of `Authorization: Bearer` (RFC 6750, 2.1).
     var bearer: String? {

@@ -23,19 +23,20 @@ package final class SandboxService: Sendable {
         // Independent of the seed: sandboxes with one seed must not accept each other's bearer tokens.
         let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
         registration = try Registration(secret: secret, lifetimeSeconds: settings.bearerSeconds)
+        state = Guarded(SandboxState(random: SandboxRandom(seed: settings.seed)))
         let temporary = TemporaryAccess(settings: settings)
         let tokens = try MediaTokens(keys, settings, secret: secret)
         (sessions, profiles) = (Sessions(settings: settings), Profiles(temporary: temporary))
         decisions = Decisions(settings: settings, temporary: temporary, tokens: tokens)
-        older = try OlderProtocols(decisions: decisions, tokens: tokens, keys: keys)
+        older = try OlderProtocols(state, sessions, decisions, tokens, keys)
         files = try keys.files()
-        (self.settings, state) = (settings, Guarded(SandboxState(random: SandboxRandom(seed: settings.seed))))
+        self.settings = settings
     }
 
     /// Answers a request that came at `machineTime`, by the clock of the sandbox.
     package func answer(_ request: HTTPRequest, at machineTime: Timestamp) -> SandboxAnswer {
         let now = machineTime.advanced(byMilliseconds: settings.clockMilliseconds)
-        var answer = PassCall(request, at: now).map(route) ?? refuse(.undecodable)
+        var answer = PassCall(request, at: now, isSecure: settings.isSecure).map(route) ?? refuse(.undecodable)
         if settings.latencyMilliseconds.upperBound > 0 {
             answer.delay += state.withLock { settings.latencyMilliseconds.randomElement(using: &$0.random) ?? 0 }
         }
@@ -61,9 +62,8 @@ package final class SandboxService: Sendable {
         case ("GET", "api", "v2") where call.path.count == 5 && call.path[2] == "authenticate":
             return authenticate(call.path[4], of: call.path[3], call)
         case (_, "api", "v2"): return callAPI(call)
-        case (_, "api", "v1"), (_, "adobe-services", _):
-            return older.answer(call, state, sessions)
-                ?? pages.message(404, "The sandbox does not have this older call.")
+        case (_, "api", "v1"), (_, "adobe-services", _), (_, "reggie", _):
+            return older.answer(call) ?? pages.message(404, "The sandbox does not have this older call.")
         case ("GET", "mvpd", "login"), ("POST", "mvpd", "login"): return showLogin(call)
         case ("GET", "mvpd", "logout"): return endLogout(call)
         case ("GET", "sandbox", "keys"): return key(call)
@@ -192,9 +192,8 @@ package final class SandboxService: Sendable {
             let mvpd = session.mvpd ?? call.parameter("mvpd") ?? MVPDPages.offered[0]
             (session.mvpd, session.isUsed) = (mvpd, true)
             state.sessions.set(code, session, until: session.end, at: call.now)
-            let end = call.now.advanced(byMilliseconds: settings.profileSeconds * 1000)
-            let profile = SandboxState.Profile(viewer: viewer, start: call.now, end: end)
-            state.setProfile(profile, of: mvpd, at: session.identity, now: call.now)
+            state.setProfile(
+                settings.profile(of: viewer, from: call.now), of: mvpd, at: session.identity, now: call.now)
         }
         return session.redirectURL.map { .redirect(to: $0) }
             ?? pages.message(

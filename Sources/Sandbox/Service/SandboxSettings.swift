@@ -1,3 +1,5 @@
+internal import Basics
+
 /// What a sandbox can be told about its behaviour. Times are those of Adobe's service where its documents name one.
 package struct SandboxSettings: Sendable {
     /// Seconds for which a bearer token is valid.
@@ -22,8 +24,15 @@ package struct SandboxSettings: Sendable {
     package var clockMilliseconds: Int64 = 0
     /// Whether one client address gets one call per second only, and ten more at first, as Adobe's service allows.
     package var throttles = false
+    /// Whether clients come in TLS.
+    package var isSecure = false
     /// What codes and identifiers are chosen by; `nil` for the system's random source.
     package var seed: UInt64?
 
     package init() {}
+
+    /// The login of a viewer, which begins now.
+    func profile(of viewer: String, from now: Timestamp) -> SandboxState.Profile {
+        SandboxState.Profile(viewer: viewer, start: now, end: now.advanced(byMilliseconds: profileSeconds * 1000))
+    }
 }

@@ -11,7 +11,7 @@ enum CrowdCommand {
         name: "media-token-sandbox crowd", operands: "",
         summary: "Send a crowd of devices to a gate, and compare what happens with what must happen.",
         details: """
-            Devices arrive along a curve. Each has Adobe's SDK and a clock of its own: it registers and logs in at the \
+            Devices arrive along a curve. Each has Adobe's SDK and a clock of its own: it logs in at the \
             sandbox, gets a media token, and posts it to the gate's /v1/play. With --stream, it then fetches a manifest \
             and segments by the cookie of the play. Some post a token twice, share it, have it stolen, or play with a \
             test card; each story knows what must happen. A seed repeats who does what. \

@@ -13,7 +13,7 @@ enum SSOCommand {
         details: """
             TEAM is the team of the app's provisioning profile, and SDK the version of its AccessEnabler, \
             \(SDKVersion.latest) if none is given. The login of an MVPD that authenticates per requestor is shared only from \
-            SDK 1.7 on.
+            SDK 1.7 on. Apps from a simulator, from Xcode or from an ad-hoc distribution may behave otherwise.
 
             Exit status: 0 they share a login, or the table is printed; 1 they do not; 64 usage.
 
@@ -31,7 +31,7 @@ enum SSOCommand {
                     Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS") {
                         given, name, values in
                         values.system = given.value(
-                            name, "the major version of iOS, such as 12, or of tvOS, such as tvOS12", SSOCommand.system)
+                            name, DeviceSystem.forms, DeviceSystem.init)
                     },
                     .texts("app", "TEAM/BUNDLE[@SDK]", "An app; give two", \.apps),
                 ]),
@@ -54,7 +54,7 @@ enum SSOCommand {
             if apps.count != 2 { given.refuse("app", "is given \(apps.count) times; expected twice") }
             guard let system else { return }
             installations = apps.compactMap { text in
-                do throws(UsageError) { return try SSOCommand.app(text, on: system) } catch {
+                do throws(UsageError) { return try AppInstallation(text, on: system) } catch {
                     given.refuse("app", error.message)
                     return nil
                 }
@@ -64,44 +64,23 @@ enum SSOCommand {
 
     @Sendable private static func run(_ invocation: Invocation) -> ExitStatus {
         guard !invocation.isTable else {
-            SingleSignOn.matrix.forEach { Console.print("\($0.name): \(words($0.result))", hanging: 2) }
+            for row in SingleSignOn.matrix {
+                Console.print("\(row.name): \(row.outcome.rawValue); \(row.reason)", hanging: 2)
+            }
             return .success
         }
         let apps = invocation.installations
         let result = SingleSignOn.between(apps[0], and: apps[1])
-        Console.print(invocation.isJSON ? json(result).document : words(result))
-        return result.outcome == .shared ? .success : .rejected
+        Console.print(
+            invocation.isJSON ? json(result).document : "\(result.outcome.rawValue); \(result.reason)")
+        return result.sharesLogin ? .success : .rejected
     }
-
-    private static func words(_ result: SingleSignOn) -> String { "\(result.outcome.rawValue); \(result.reason)" }
 
     private static func json(_ result: SingleSignOn) -> JSONValue {
         [
-            "sharesLogin": .boolean(result.outcome == .shared), "outcome": .text(result.outcome.rawValue),
+            "sharesLogin": .boolean(result.sharesLogin), "outcome": .text(result.outcome.rawValue),
             "sharesStorage": .boolean(result.sharesStorage),
             "sharesDeviceID": result.sharesDeviceID.map { .boolean($0) } ?? .null, "reason": .text(result.reason),
         ]
-    }
-
-    fileprivate static func system(_ text: String) -> DeviceSystem? {
-        let platform = [DeviceSystem.Platform.tvOS, .iOS].first { text.hasPrefix($0.rawValue) }
-        guard let major = Int(text.dropFirst(platform?.rawValue.count ?? 0)), (1...999).contains(major) else {
-            return nil
-        }
-        return DeviceSystem(platform ?? .iOS, major)
-    }
-
-    fileprivate static func app(_ text: String, on system: DeviceSystem) throws(UsageError) -> AppInstallation {
-        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-        let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
-        guard names.count == 2, names.allSatisfy({ !$0.isEmpty }) else {
-            throw UsageError("is '\(printable(text, limit: 80))'; expected TEAM/BUNDLE[@SDK]")
-        }
-        let version = parts.count > 1 ? SDKVersion(String(parts[1])) : .latest
-        guard let version else {
-            let given = printable(String(parts[1]), limit: 20)
-            throw UsageError("has the SDK '\(given)'; expected a version, such as 1.7.5")
-        }
-        return AppInstallation(on: system, team: String(names[0]), bundleID: String(names[1]), sdk: version)
     }
 }

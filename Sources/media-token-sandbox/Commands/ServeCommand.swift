@@ -1,5 +1,6 @@
 internal import Basics
 internal import CommandShell
+internal import EventLoops
 internal import HTTP
 internal import Sandbox
 internal import Settings
@@ -31,21 +32,33 @@ enum ServeCommand {
                 "Service",
                 [
                     Setting(
-                        "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH", default: "127.0.0.1:8090"
+                        "listen", "ADDRESS", .texts(), "Serve on IP:PORT or unix:PATH, each after tls: if in TLS",
+                        default: "127.0.0.1:8090"
                     ) { given, name, values in
                         values.listeners =
-                            given.values(name, "IP:PORT or unix:PATH") { text in
-                                HTTPListener(text).flatMap { $0.isTLS ? nil : $0 }
-                            } ?? values.listeners
+                            given.values(name, HTTPListener.forms) { HTTPListener($0) } ?? values.listeners
                     },
+                    .text("tls-certificate", "FILE", "Present this certificate in TLS: PEM", \.certificate),
+                    .text("tls-key", "FILE", "Use this private key of the certificate: PEM", \.key),
                     .number("workers", "N", "Threads", 1...256, default: 2, \.workers),
                     .flag("log", "Print each call on standard output, one JSON object per line", \.logs),
                 ]), SandboxOptions.table.within(\.options))
 
         var listeners = [HTTPListener(.tcp(host: "127.0.0.1", port: 8090))]
+        private var certificate: String?
+        private var key: String?
+        private(set) var tls: TLSServer.Files?
         var workers = 2
         var logs = false
         var options = SandboxOptions()
+
+        mutating func check(_ given: inout SettingsObject) {
+            if let certificate, let key { tls = TLSServer.Files(certificate: certificate, key: key) }
+            if !listeners.allSatisfy({ $0.isTLS == (tls != nil) }) || (certificate == nil) != (key == nil) {
+                given.refuse(
+                    "tls-certificate", "and --tls-key and tls: before each --listen go together; expected all or none")
+            }
+        }
     }
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
@@ -53,10 +66,11 @@ enum ServeCommand {
         _ = ServiceProcess.raiseDescriptorLimit()
         let log = invocation.logs ? CallLog() : nil
         let server = try SandboxServer(
-            invocation.options, on: invocation.listeners, workers: invocation.workers
+            invocation.options, on: invocation.listeners, workers: invocation.workers, tls: invocation.tls
         ) { log?.note($0, $1) }
+        let scheme = invocation.tls == nil ? "http" : "https"
         for listener in server.listeners {
-            Console.printError("SANDBOX of Adobe Pass, serving on http://\(listener)")
+            Console.printError("SANDBOX of Adobe Pass, serving on \(scheme)://\(HTTPListener(listener.socket))")
         }
         while process.nextSignal(withinSeconds: 3600) == nil {}
         server.stop()

@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// A kind of call, whose latencies are reported together.
 enum CrowdStep: String, CaseIterable {
-    case register, configure, login, authorize, play, stream, logout
+    case configure, login, authorize, play, stream, logout
 }
 
 /// The servers that a crowd calls, what it plays, and how many connections it may have.
@@ -145,15 +145,13 @@ final class CrowdWorker {
 
     // MARK: For parties
 
-    /// Sends a request to the server that the step belongs to: a POST of text, JSON or a form if it has a body. The
-    /// time that it waits for a connection counts.
+    /// Sends a request to the server that the step belongs to: a POST if it has a body. The time that it waits for a
+    /// connection counts.
     func send(
         _ step: CrowdStep, _ target: String, headers: [(name: String, value: String)] = [], body: String? = nil,
         _ completion: @escaping (HTTPClient.Answer?) -> Void
     ) {
         let pool = step == .play ? pools.gate : step == .stream ? pools.stream : pools.service
-        var headers = headers
-        if let body { headers.append(("Content-Type", Self.type(of: body, step))) }
         let due = MonotonicTime.nanoseconds
         pool.send(target, headers: headers, body: body.map { Array($0.utf8) }) { [unowned self] answer in
             // How long no answer took says nothing of the server's speed.
@@ -164,11 +162,6 @@ final class CrowdWorker {
             }
             completion(answer)
         }
-    }
-
-    private static func type(of body: String, _ step: CrowdStep) -> String {
-        if step == .play { return "text/plain" }
-        return body.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
     }
 
     func pause(milliseconds: Int, _ then: @escaping () -> Void) {

@@ -12,6 +12,7 @@ final class PartyRun {
     private let worker: CrowdWorker
     private let party: CrowdParty
     private let mvpd: MVPDID
+    private let hardware: DeviceDriver.Hardware
     private var apps: [CrowdApp] = []
     private var seen = CrowdOutcome()
     /// How often the gate accepted each token.
@@ -21,10 +22,12 @@ final class PartyRun {
     init(_ party: CrowdParty, _ worker: CrowdWorker) {
         (self.party, self.worker) = (party, worker)
         mvpd = MVPDID(party.story.card.map { "Sandbox:\($0)" } ?? "Sandbox")
+        hardware = DeviceDriver.Hardware(DeviceMemory(name: "\(worker.settings.nonce)-\(party.first)"))
+        hardware.clockMilliseconds = Int64(party.clockError) * 1000
     }
 
     func start() {
-        let app = makeApp(team: "")
+        let app = makeApp("one", of: "crowd")
         open(app) { [self] in
             guard party.story.kind == .restart else { return play(app) }
             app.restart()
@@ -32,12 +35,10 @@ final class PartyRun {
         }
     }
 
-    private func makeApp(team: String) -> CrowdApp {
-        let name = "\(worker.settings.nonce)-\(party.first)"
+    private func makeApp(_ name: String, of team: String) -> CrowdApp {
         let viewer = CrowdApp.Viewer(
-            name: name, mvpd: mvpd, clockMilliseconds: Int64(party.clockError) * 1000,
-            mistypesPassword: party.story.kind == .wrongPassword)
-        let app = CrowdApp(worker, viewer, deviceID: name + team) { [unowned self] in seen.note($0, $1) }
+            name: hardware.memory.name, mvpd: mvpd, mistypesPassword: party.story.kind == .wrongPassword)
+        let app = CrowdApp(worker, viewer, name, of: team, on: hardware) { [unowned self] in seen.note($0, $1) }
         apps.append(app)
         return app
     }
@@ -65,19 +66,24 @@ final class PartyRun {
     private func goOn() {
         guard party.story.hasSecondApp, apps.count == 1 else { return logOut() }
         worker.pause(milliseconds: Self.pauseMilliseconds) { [self] in
-            let isOther = party.story.kind == .otherTeam
-            let app = isOther ? makeApp(team: "-other") : apps[0].neighbour()
-            if !isOther { apps.append(app) }
+            let app = makeApp("two", of: party.story.kind == .otherTeam ? "other" : "crowd")
             open(app) { [self] in play(app) }
         }
     }
 
-    /// Logs out of all apps, so that the service has no more to remember, and counts the party.
+    /// Logs out, so that the service has no more to remember, and counts the party. Apps of one team are logged out
+    /// together.
     private func logOut() {
         guard let app = apps.popLast() else {
             return worker.count(party, seen, Array(acceptances.values))
         }
-        app.logOut { [self] _ in logOut() }
+        app.logOut { [self] _ in
+            if party.story.kind == .appSwitch {
+                apps.forEach { $0.noteLogoutElsewhere() }
+                apps = []
+            }
+            logOut()
+        }
     }
 
     // MARK: The gate
@@ -98,7 +104,8 @@ final class PartyRun {
         let settings = worker.settings
         let path = PercentEncoding.encode(post.isElsewhere ? "/no-route-of-the-crowd/index.m3u8" : settings.path)
         let key = (name: "Idempotency-Key", value: "crowd-play-\(settings.nonce)-\(party.first)")
-        worker.send(.play, "/v1/play?path=\(path)", headers: post.hasKey ? [key] : [], body: token) { [self] answer in
+        let headers = [(name: "Content-Type", value: "text/plain")] + (post.hasKey ? [key] : [])
+        worker.send(.play, "/v1/play?path=\(path)", headers: headers, body: token) { [self] answer in
             let play = CrowdPlay(answer)
             seen.note(.play, CrowdStory.code(play.code, of: post))
             if play.isAccepted { acceptances[token, default: 0] += 1 }

@@ -15,16 +15,20 @@ struct SandboxServer {
     /// Takes the addresses, writes the public keys, and then serves: a client that finds the sandbox healthy also finds
     /// its keys.
     ///
-    /// - Parameter note: Called on any thread with each call and its answer.
+    /// - Parameters:
+    ///   - tls: The certificate and key of listeners in TLS.
+    ///   - note: Called on any thread with each call and its answer.
     init(
-        _ options: SandboxOptions, on listeners: [HTTPListener], workers: Int,
+        _ options: SandboxOptions, on listeners: [HTTPListener], workers: Int, tls: TLSServer.Files? = nil,
         note: @escaping @Sendable (HTTPRequest, HTTPAnswer) -> Void
     ) throws(CommandError) {
         let keys = try options.keys()
         let hasKeys = Guarded(false)
         server = try CommandError.wrap {
-            let service = try SandboxService(keys, options.settings)
-            return try HTTPServer(listeners, workers: workers) { loop in
+            var settings = options.settings
+            settings.isSecure = tls != nil
+            let service = try SandboxService(keys, settings)
+            return try HTTPServer(listeners, workers: workers, tls: try tls.map { try TLSServer($0) }) { loop in
                 let late = LateAnswers(loop)
                 return HTTPHandler { group in
                     for exchange in group {

@@ -97,7 +97,10 @@ struct CrowdTallyTests {
                 CrowdStory(.stolenAfter, devices: 2),
                 "login logged in × 1, login logged out × 1, play TOKEN_ALREADY_USED (thief) × 1, play VALID_TOKEN (owner) × 1"
             ),
-            (CrowdStory(.appSwitch), "login logged in × 1, login logged out × 2, play VALID_TOKEN × 2"),
+            (
+                CrowdStory(.appSwitch),
+                "login logged in × 1, login logged out × 1, login logged out by another app × 1, play VALID_TOKEN × 2"
+            ),
             (CrowdStory(.otherTeam), "login logged in × 2, login logged out × 2, play VALID_TOKEN × 2"),
             (
                 CrowdStory(.wrongRoute),

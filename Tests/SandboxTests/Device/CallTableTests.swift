@@ -7,8 +7,15 @@ struct CallTableTests {
     private typealias Phone = TestDevice
 
     private static let twoProviders = [DeviceProvider(Phone.cable), DeviceProvider(Phone.dish)]
+    private static let pages = "http://127.0.0.1:8090/adobe-services"
+    private static let fields = "device_id=device-1&redirect_url=adobepass%3A%2F%2Fios.app"
     private static let loginPage = DeviceCallback.navigateToUrl(
-        Phone.one, Phone.cable, redirectURL: "adobepass://ios.app")
+        "\(pages)/authenticate/saml?requestor_id=ONE&mso_id=Cable&\(fields)")
+    /// MVPDs of which the system's dialog has two, one of which logs in with the system.
+    private static let systemProviders = [
+        DeviceProvider(Phone.cable, boarding: .picker), DeviceProvider(Phone.dish, boarding: .supported),
+        DeviceProvider(MVPDID("Other")),
+    ]
 
     /// A device that is ready, and whose viewer has logged in.
     private static func loggedIn(_ platform: DeviceSystem.Platform = .iOS) -> TestDevice {
@@ -147,10 +154,12 @@ struct CallTableTests {
         #expect(phone.callbacks != [Self.loginPage])
     }
 
-    @Test("getAuthentication with Apple SSO presents the system's dialog, and dismisses it after the login")
-    func systemSignOn() {
-        var phone = Phone(hasSystemSignOn: true)
-        phone.start()
+    @Test(
+        "getAuthentication with Apple SSO presents the system's dialog, and dismisses it after the choice",
+        arguments: [DeviceSystem.Platform.iOS, .tvOS])
+    func systemSignOn(platform: DeviceSystem.Platform) {
+        var phone = Phone(platform)
+        phone.start(providers: Self.systemProviders)
         #expect(phone.call(.getAuthentication) == [.presentTvProviderDialog])
         #expect(phone.receive(.systemDialog(.provider(Phone.dish))) == [.dismissTvProviderDialog])
         #expect(phone.request == .systemExchange(Phone.one, Phone.dish))
@@ -163,12 +172,12 @@ struct CallTableTests {
 
     @Test("the system's dialog may lead to the dialog of MVPDs, or end the login")
     func systemSignOnLeft() {
-        var phone = Phone(hasSystemSignOn: true)
-        phone.start()
+        var phone = Phone()
+        phone.start(providers: Self.systemProviders)
         phone.call(.getAuthentication)
         #expect(
             phone.receive(.systemDialog(.other)) == [
-                .dismissTvProviderDialog, .displayProviderDialog(Self.twoProviders),
+                .dismissTvProviderDialog, .displayProviderDialog(Self.systemProviders),
             ])
         phone.call(.getAuthentication)
         #expect(
@@ -178,12 +187,49 @@ struct CallTableTests {
         #expect(phone.receive(.systemDialog(.provider(Phone.dish))) == [], "the dialog is no longer there")
     }
 
-    @Test("getAuthentication of tvOS tells a registration code, and polls until the second screen has logged in")
+    @Test("an MVPD that the system's dialog has only to choose from logs in as Adobe's do: in the web, or by a code")
+    func systemPicker() {
+        var phone = Phone()
+        phone.start(providers: Self.systemProviders)
+        phone.call(.getAuthentication)
+        #expect(phone.receive(.systemDialog(.provider(Phone.cable))) == [.dismissTvProviderDialog, Self.loginPage])
+        var box = Phone(.tvOS)
+        box.start(providers: Self.systemProviders)
+        box.call(.getAuthentication)
+        #expect(box.receive(.systemDialog(.provider(Phone.cable))) == [.dismissTvProviderDialog])
+        #expect(box.request == .registrationCode(Phone.one, Phone.cable))
+        box.answer(.registrationCode("AB12CD3", url: "https://tv.example"))
+        #expect(box.request == .poll(code: "AB12CD3", Phone.one))
+        box.call(.getAuthentication)
+        #expect(
+            box.receive(.systemDialog(.provider(MVPDID("Other")))) == [
+                .dismissTvProviderDialog, .setAuthenticationStatus(false, .providerNotAvailable),
+            ])
+    }
+
+    @Test("a login goes the way that the last one came: in the web, or by the system's dialog")
+    func sameWay() {
+        var phone = Phone()
+        phone.start(providers: Self.systemProviders)
+        phone.call(.getAuthentication)
+        phone.receive(.systemDialog(.provider(Phone.dish)))
+        phone.answer(.authentication(phone.authentication(Phone.dish, lasting: 10)))
+        phone.now = phone.now.advanced(by: .seconds(11))
+        #expect(phone.call(.getAuthentication) == [.presentTvProviderDialog])
+        phone.receive(.systemDialog(.provider(Phone.cable)))
+        phone.call(.handleExternalURL("adobepass://ios.app"))
+        phone.answer(.authentication(phone.authentication(Phone.cable, lasting: 10)))
+        phone.now = phone.now.advanced(by: .seconds(11))
+        #expect(phone.call(.getAuthentication) == [Self.loginPage])
+    }
+
+    @Test("getAuthentication of tvOS asks for the MVPD, tells a code, and polls until the second screen has logged in")
     func secondScreen() {
         var box = Phone(.tvOS)
         box.start()
-        #expect(box.call(.getAuthentication) == [])
-        #expect(box.request == .registrationCode(Phone.one))
+        #expect(box.call(.getAuthentication) == [.displayProviderDialog(Self.twoProviders)])
+        #expect(box.call(.setSelectedProvider(Phone.cable)) == [])
+        #expect(box.request == .registrationCode(Phone.one, Phone.cable))
         let url = "https://tv.example/activate"
         #expect(
             box.answer(.registrationCode("AB12CD3", url: url)) == [.status(.registrationCode("AB12CD3", url: url))])
@@ -199,10 +245,22 @@ struct CallTableTests {
     func secondScreenExpires() {
         var box = Phone(.tvOS)
         box.start()
-        box.call(.getAuthentication)
+        box.openLoginPage()
         box.answer(.registrationCode("AB12CD3", url: "https://tv.example"))
         let failure = DeviceFailure(.other, "no_code: the code has expired")
         #expect(box.answer(.failure(failure)) == [.setAuthenticationStatus(false, .other)])
+    }
+
+    @Test("setSelectedProvider with null ends the polling")
+    func secondScreenCancelled() {
+        var box = Phone(.tvOS)
+        box.start()
+        box.openLoginPage()
+        box.answer(.registrationCode("AB12CD3", url: "https://tv.example"))
+        let poll = box.lastNumber
+        #expect(box.call(.setSelectedProvider(nil)) == [.setAuthenticationStatus(false, .providerNotSelected)])
+        #expect(box.receive(.answered(poll, .pending)) == [])
+        #expect(box.requests.isEmpty)
     }
 
     // MARK: setSelectedProvider
@@ -242,7 +300,7 @@ struct CallTableTests {
         let stored = phone.storage.logins
         #expect(phone.call(.setSelectedProvider(nil)) == [.setAuthenticationStatus(false, .providerNotSelected)])
         #expect(phone.storage.logins == stored)
-        #expect(phone.storage.cachedProviders == [Phone.one: Phone.cable])
+        #expect(phone.storage.cachedProviders == [Phone.one: CachedProvider(Phone.cable)])
         let late = phone.authentication(Phone.dish)
         #expect(phone.receive(.answered(exchange, .authentication(late))) == [])
         #expect(phone.storage.logins == stored)
@@ -401,31 +459,64 @@ struct CallTableTests {
 
     // MARK: logout
 
-    @Test("logout erases the tokens of all programmers and MVPDs, and tells when the MVPD has answered")
-    func logout() {
+    @Test("logout of tvOS erases the tokens of all programmers and MVPDs, and tells when the MVPD has answered")
+    func logoutOfTV() {
         for answer in [DeviceAnswer.loggedOut, .failure(DeviceFailure(.other, "no network"))] {
-            var phone = Self.loggedIn()
-            phone.start(Phone.two, providers: [DeviceProvider(Phone.dish)])
-            phone.logIn(with: Phone.dish)
-            #expect(phone.storage.logins.count == 2)
-            #expect(phone.call(.logout) == [])
-            #expect(phone.request == .logout(Phone.two, Phone.dish))
-            #expect(phone.storage == DeviceStorage())
-            #expect(phone.answer(answer) == [.setAuthenticationStatus(false, .notAuthenticated)])
-            phone.start(Phone.one)
-            #expect(!phone.isLoggedIn)
+            var box = Self.loggedIn(.tvOS)
+            box.start(Phone.two, providers: [DeviceProvider(Phone.dish)])
+            box.logIn(with: Phone.dish)
+            #expect(box.storage.logins.count == 2)
+            #expect(box.call(.logout) == [])
+            #expect(box.request == .logout(Phone.two, Phone.dish))
+            #expect(box.storage == DeviceStorage())
+            #expect(box.answer(answer) == [.setAuthenticationStatus(false, .notAuthenticated)])
+            box.start(Phone.one)
+            #expect(!box.isLoggedIn)
         }
+    }
+
+    @Test("logout of iOS erases the tokens, shows the logout page, and ends when the page has come to the app's URL")
+    func logout() {
+        var phone = Self.loggedIn()
+        phone.start(Phone.two, providers: [DeviceProvider(Phone.dish)])
+        phone.logIn(with: Phone.dish)
+        let page = "\(Self.pages)/logout?requestor_id=TWO&mso_id=Dish&\(Self.fields)"
+        #expect(phone.call(.logout) == [.navigateToUrl(page)])
+        #expect(phone.storage == DeviceStorage())
+        #expect(phone.requests.isEmpty)
+        #expect(phone.call(.handleExternalURL("https://mvpd.example")) == [])
+        #expect(
+            phone.call(.handleExternalURL("adobepass://ios.app")) == [
+                .setAuthenticationStatus(false, .notAuthenticated)
+            ])
+        #expect(phone.call(.handleExternalURL("adobepass://ios.app")) == [])
     }
 
     @Test("logout of a login by Apple SSO tells that the viewer must also log out in the settings (VSA203)")
     func logoutOfSystem() {
-        var phone = Phone(hasSystemSignOn: true)
-        phone.start()
+        var phone = Phone()
+        phone.start(providers: Self.systemProviders)
         phone.call(.getAuthentication)
-        phone.receive(.systemDialog(.provider(Phone.cable)))
-        phone.answer(.authentication(phone.authentication()))
+        phone.receive(.systemDialog(.provider(Phone.dish)))
+        phone.answer(.authentication(phone.authentication(Phone.dish)))
         #expect(phone.call(.logout) == [.status(.systemLogoutNeeded)])
         #expect(phone.answer(.loggedOut) == [.setAuthenticationStatus(false, .notAuthenticated)])
+        #expect(!phone.isLoggedIn)
+
+        var relaunched = Phone()
+        relaunched.resume(after: phone)
+        relaunched.start(providers: Self.systemProviders)
+        #expect(relaunched.request == .systemExchange(Phone.one, Phone.dish))
+        let token = relaunched.authentication(Phone.dish)
+        #expect(relaunched.answer(.authentication(token)) == [.setRequestorComplete(true)])
+        #expect(relaunched.isLoggedIn)
+
+        relaunched.call(.logout)
+        relaunched.receive(.systemLogout)
+        var last = Phone()
+        last.resume(after: relaunched)
+        #expect(last.start(providers: Self.systemProviders) == [.setRequestorComplete(true)])
+        #expect(!last.isLoggedIn)
     }
 
     // MARK: view media

@@ -17,11 +17,10 @@ struct TestDevice {
 
     init(
         _ platform: DeviceSystem.Platform = .iOS, id: String = "device-1", team: String = "T",
-        bundleID: String = "com.example.one", sdk: SDKVersion = .latest, hasSystemSignOn: Bool = false,
-        storage: DeviceStorage = DeviceStorage()
+        bundleID: String = "com.example.one", sdk: SDKVersion = .latest, storage: DeviceStorage = DeviceStorage()
     ) {
         let app = AppInstallation(on: DeviceSystem(platform, 9), team: team, bundleID: bundleID, sdk: sdk)
-        device = Device(id: id, app: app, hasSystemSignOn: hasSystemSignOn)
+        device = Device(id: id, app: app)
         self.storage = storage
     }
 
@@ -67,12 +66,16 @@ struct TestDevice {
         return answer(.configuration(DeviceConfiguration(requestor, providers: providers)))
     }
 
-    /// Logs the viewer in through the dialog of MVPDs and the login page.
+    /// Logs the viewer in through the dialog of MVPDs, and the login page or a second screen.
     @discardableResult mutating func logIn(
         with mvpd: MVPDID = cable, lasting seconds: Int64 = 3600
     ) -> AuthenticationToken {
         openLoginPage(of: mvpd)
-        call(.handleExternalURL("adobepass://ios.app"))
+        if case .registrationCode? = request {
+            answer(.registrationCode("AB12CD3", url: "https://tv.example"))
+        } else {
+            call(.handleExternalURL("adobepass://ios.app"))
+        }
         let token = authentication(mvpd, lasting: seconds)
         answer(.authentication(token))
         return token

@@ -132,11 +132,14 @@ struct TokenCacheTests {
     @Test("an upgrade to iOS 10 erases the pasteboard, and a later one does not")
     func upgrade() {
         var phone = Self.loggedIn()
-        phone.storage.upgradeSystem(from: 10, to: 11)
-        phone.storage.upgradeSystem(from: 8, to: 9)
+        phone.storage.upgradeSystem(from: DeviceSystem(.iOS, 10), to: DeviceSystem(.iOS, 11))
+        phone.storage.upgradeSystem(from: DeviceSystem(.iOS, 8), to: DeviceSystem(.iOS, 9))
         #expect(phone.isLoggedIn)
-        phone.storage.upgradeSystem(from: 9, to: 11)
+        phone.storage.upgradeSystem(from: DeviceSystem(.tvOS, 9), to: DeviceSystem(.tvOS, 11))
+        #expect(phone.isLoggedIn)
+        phone.storage.upgradeSystem(from: DeviceSystem(.iOS, 9), to: DeviceSystem(.iOS, 11))
         #expect(!phone.isLoggedIn)
+        #expect(phone.call(.getSelectedProvider) == [.selectedProvider(nil)], "the cached MVPD is gone too")
     }
 
     // MARK: authentication per requestor
@@ -191,6 +194,13 @@ struct TokenCacheTests {
         #expect(phone.isLoggedIn)
         #expect(phone.start(Phone.two, providers: Self.perRequestor) == [.setRequestorComplete(true)])
         #expect(!phone.isLoggedIn)
+
+        other.resume(after: phone)
+        other.start(Phone.one, providers: Self.perRequestor)
+        other.call(.logout)
+        phone.resume(after: other)
+        phone.start(Phone.one, providers: Self.perRequestor)
+        #expect(phone.isLoggedIn, "the logout of another app leaves its file")
     }
 
     // MARK: importer and sanitizer
@@ -204,13 +214,17 @@ struct TokenCacheTests {
         updated.resume(after: phone)
         updated.start()
         #expect(updated.isLoggedIn)
-        #expect(updated.storage.logins.map(\.shelf) == [.map])
-        #expect(updated.storage.logins.map(\.authentication) == [older])
-
-        // The older app logs in again, while the updated one has a valid token.
+        #expect(updated.storage.logins.map(\.shelf) == [.slot, .map])
+        #expect(updated.storage.logins.map(\.authentication) == [older, older])
         phone.resume(after: updated)
-        phone.now = phone.now.advanced(by: .seconds(1))
         phone.start()
+        #expect(phone.isLoggedIn, "the older app stays logged in")
+
+        // The older app logs in for another programmer and then again, while the updated one has a valid token.
+        phone.now = phone.now.advanced(by: .seconds(1))
+        phone.start(Phone.two, providers: [DeviceProvider(Phone.dish)])
+        phone.logIn(with: Phone.dish)
+        phone.start(providers: [DeviceProvider(Phone.cable)])
         let newer = phone.logIn()
         updated.resume(after: phone)
         updated.start()
@@ -218,8 +232,8 @@ struct TokenCacheTests {
         #expect(updated.storage.logins.map(\.shelf) == [.map, .slot])
         updated.now = older.expiry.advanced(by: .milliseconds(1))
         updated.start()
-        #expect(updated.storage.logins.map(\.authentication) == [newer])
-        #expect(updated.storage.logins.map(\.shelf) == [.map])
+        #expect(updated.storage.logins.map(\.authentication) == [newer, newer])
+        #expect(updated.storage.logins.map(\.shelf) == [.slot, .map])
     }
 
     @Test("the importer is not stopped by a login of another device ID")
@@ -235,7 +249,7 @@ struct TokenCacheTests {
         updated.resume(after: phone)
         updated.start()
         #expect(updated.isLoggedIn)
-        #expect(updated.storage.logins.map(\.authentication) == [others, older])
+        #expect(updated.storage.logins.map(\.authentication) == [others, older, older])
     }
 
     @Test("the importer replaces no valid login of another programmer, whose MVPD this one does not have")
@@ -312,7 +326,7 @@ struct TokenCacheTests {
         #expect(phone.call(.getSelectedProvider) == [.selectedProvider(Phone.dish)])
         phone.start(Phone.one)
         #expect(phone.call(.getSelectedProvider) == [.selectedProvider(Phone.cable)])
-        phone.storage.upgradeSystem(from: 9, to: 10)
+        phone.storage.upgradeSystem(from: DeviceSystem(.iOS, 9), to: DeviceSystem(.iOS, 10))
         phone.start(Phone.two)
         phone.logIn(with: Phone.dish)
         phone.start(Phone.one, providers: [DeviceProvider(Phone.cable)])
