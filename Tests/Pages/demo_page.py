@@ -56,14 +56,28 @@ class Page:
             "return [...document.querySelectorAll('#rows tr')].map(row => [...row.cells].slice(1).map(cell => cell.textContent.trim()))")
         return [tuple(row) for row in rows]
 
-    def log_in(self, **fields):
+    def log_in(self, mvpd="Sandbox", **fields):
         # The page has its buttons before its script knows what they do.
         self.wait("the player's page is ready", lambda: self.state != "")
         self.press("login")
-        self.wait("the pretend MVPD shows its login page", lambda: "log in to Sandbox" in self.driver.title)
+        self.wait("the pretend MVPD shows its login page", lambda: self.driver.title.endswith(f"log in to {mvpd}"))
         for name, value in fields.items():
             self.element(By.NAME, name).send_keys(value)
         self.element(By.XPATH, "//button[text()='Log in']").click()
+
+    def choose(self, identifier, value):
+        self.driver.execute_script(
+            "const list = document.getElementById(arguments[0]); list.value = arguments[1]; list.dispatchEvent(new Event('change'))",
+            identifier, value)
+
+    @property
+    def enabled(self):
+        return self.driver.execute_script(
+            "return [...document.querySelectorAll('p > button')].filter(button => !button.disabled).map(button => button.id)")
+
+    @property
+    def details(self):
+        return self.driver.execute_script("return document.getElementById('details').textContent")
 
     def shots(self, name):
         chromium.shots(self.driver, folder, name)
@@ -86,6 +100,7 @@ def check_strangers(url):
 
 def visit(page):
     page.wait("nobody is logged in", lambda: page.state == "Nobody is logged in.")
+    page.wait("only what is possible can be pressed", lambda: page.enabled == ["login", "play"])
     page.press("play")
     page.wait("without a login there is no token", lambda: page.state == "Not authorized: authenticated_profile_missing")
     page.press("login")
@@ -103,6 +118,21 @@ def visit(page):
     page.shots("player")
     page.press("again")
     page.wait("the token opens no second play", lambda: page.state.startswith("Refused: TOKEN_ALREADY_USED."))
+    page.wait("and the screen is dark", lambda: page.element(By.ID, "screen").get_attribute("src") in [None, ""])
+    page.wait("nobody can log in twice", lambda: page.enabled == ["play", "again", "logout"])
+    page.element(By.XPATH, "//tr[td[4][contains(., 'TOKEN_ALREADY_USED')]]//button").click()
+    page.wait("a call that is chosen shows its curl, the answer and the token",
+              lambda: all(text in page.details for text in ["curl -i", "TOKEN_ALREADY_USED", "<resourceID>LIVE</resourceID>"]))
+    page.shots("details")
+    for card, state in [("denied", "Not authorized: authorization_denied_by_mvpd"), ("expired", "Refused: TOKEN_EXPIRED")]:
+        page.choose("card", card)
+        page.wait("nobody has logged in at the card's provider", lambda: page.state == "Nobody is logged in.")
+        page.log_in(f"Sandbox:{card}", user="ann", password="secret")
+        page.wait("the viewer is back", lambda: page.state.startswith("You are logged in"))
+        page.press("play")
+        page.wait(f"the card '{card}' brings '{state}'", lambda: page.state.startswith(state))
+    page.choose("card", "")
+    page.wait("the other provider knows the viewer still", lambda: page.state.startswith("You are logged in"))
     page.press("play")
     page.wait("a new token does", lambda: page.state == "Playing: VALID_TOKEN")
     wanted = [("sandbox", "POST /o/client/token", "201"), ("sandbox", "POST /mvpd/login", "302"),

@@ -1,23 +1,36 @@
 internal import Basics
+internal import HTTP
 
-/// The latest calls of the demo in their order: those of the app to the sandbox, and those that the gate answered.
+/// The latest calls of the demo in their order, with what was sent and answered: those of the app to the sandbox, and
+/// those that the gate answered.
 final class DemoCalls: Sendable {
     private let latest = Guarded<(number: Int, lines: [JSONValue])>((0, []))
     private static let limit = 200
+    /// The most bytes of a body that are kept.
+    private static let longestBody = 8192
 
     /// - Parameters:
     ///   - side: `sandbox` or `gate`.
+    ///   - path: The path to show, if it is not that of the request.
     ///   - code: What the gate decided.
-    func note(_ side: String, _ method: String, _ path: String, _ status: Int, _ code: String? = nil) {
+    func note(
+        _ side: String, _ request: HTTPRequest, path: String? = nil, _ status: Int, _ body: [UInt8],
+        code: String? = nil
+    ) {
+        let members = JSONValue([
+            "side": side, "method": text(request.method), "path": path ?? text(request.path),
+            "target": text(request.target), "type": request.onlyText(of: .contentType), "status": status,
+            "code": code ?? "", "sent": text(request.body), "answer": text(body[...]),
+        ])
         latest.withLock { latest in
             latest.number += 1
-            let line: JSONValue = [
-                "number": .number(Double(latest.number)), "side": .text(side), "method": .text(method),
-                "path": .text(path), "status": .number(Double(status)), "code": .text(code ?? ""),
-                "time": .text(Timestamp.now.internetText),
-            ]
-            latest.lines = latest.lines.suffix(Self.limit - 1) + [line]
+            latest.lines =
+                latest.lines.suffix(Self.limit - 1) + [members.with(["number": .number(Double(latest.number))])]
         }
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.prefix(Self.longestBody), as: UTF8.self)
     }
 
     var json: String { JSONValue.list(latest.withLock { $0.lines }).document }

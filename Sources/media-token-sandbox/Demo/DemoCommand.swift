@@ -53,9 +53,9 @@ enum DemoCommand {
     private static func startSandbox(keys: String, _ calls: DemoCalls) throws(CommandError) -> SandboxServer {
         let listener = HTTPListener(.tcp(host: "127.0.0.1", port: 0))
         return try SandboxServer(SandboxOptions(keysTo: keys), on: [listener], workers: 1) { request, answer in
-            let method = String(decoding: request.method, as: UTF8.self)
-            guard method != "OPTIONS" else { return }
-            calls.note("sandbox", method, SandboxService.pathWithoutCode(of: request), answer.status)
+            guard !request.method.elementsEqual("OPTIONS".utf8) else { return }
+            calls.note(
+                "sandbox", request, path: SandboxService.pathWithoutCode(of: request), answer.status, answer.body)
         }
     }
 

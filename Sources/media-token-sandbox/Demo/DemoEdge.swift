@@ -86,7 +86,8 @@ private final class DemoSite {
                 exchange.answer(HTTPAnswer(502))
                 return
             }
-            calls.note("gate", "POST", "/v1/play", answer.status, answer.header("X-Media-Token-Code"))
+            calls.note(
+                "gate", exchange.request, answer.status, answer.body, code: answer.header("X-Media-Token-Code"))
             var passed = HTTPAnswer(answer.status, type: answer.header("Content-Type"), body: answer.body)
             for cookie in answer.values(of: "Set-Cookie") { passed.add("Set-Cookie", cookie) }
             exchange.answer(passed)
@@ -101,7 +102,7 @@ private final class DemoSite {
         }
         gate.send("/v1/authz/auth-request", headers: headers) { [self] answer in
             let code = answer?.header("X-Media-Token-Code")
-            calls.note("gate", "GET", path, answer?.status ?? 502, code)
+            calls.note("gate", exchange.request, answer?.status ?? 502, answer?.body ?? [], code: code)
             guard answer?.status == 200 else {
                 exchange.answer(HTTPAnswer(answer?.status ?? 502))
                 return
