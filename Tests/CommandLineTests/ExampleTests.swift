@@ -111,7 +111,20 @@ struct ExampleTests {
         try examples.run()
     }
 
-    @Test("those of the sandbox's --help", arguments: ["", "serve", "demo", "cards", "sso", "crowd", "help"])
+    @Test("the FILE of serve's --help")
+    func settingsFile() throws {
+        let help = try Program.mediaToken.succeed(["serve", "--help"])
+        let file = try #require(help.firstMatch(of: /\n *(\{"keys"[^#]*?\}\]\})\n/)).output.1
+        let directory = try TemporaryDirectory()
+        let checked = try Program("sh").run(
+            [
+                "-c", #"cd "$0" && exec "$1" serve --check --config "$2""#, Fixtures.package.path,
+                Program.mediaToken.executable, try directory.write(String(file), to: "gate.json"),
+            ])
+        #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+    }
+
+    @Test("those of the sandbox's --help", arguments: ["", "serve", "demo", "cards", "sso", "device", "crowd", "help"])
     func sandbox(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let examples = try Examples(help: try Program.sandbox.succeed(words))

@@ -222,6 +222,21 @@ struct VerifyCommandTests {
         #expect(codes == ["VALID_TOKEN", used, used, junk, used, junk, junk, used, used, used])
     }
 
+    @Test("clear text of several lines is one token, though a line may end as a token does, also beside others")
+    func clearTextInLines() throws {
+        let keys = KeyPair()
+        let payload = Mint.payload().replacing("><", with: ">\n  <")
+        let tokens = [try Mint.signed(payload), try Mint.signed(payload.replacing("\n", with: "\r\n"))]
+        let common = ["--key", keys.open, "--requestor", "MML", "--resource", "TNT", "--at", "1700000010", "--status"]
+        for token in tokens {
+            let file = try keys.directory.write(token + "\n", to: "token-\(token.utf8.count)")
+            let outcome = try verify(common + ["--replays", "memory", "@" + file])
+            #expect(outcome.output == "VALID_TOKEN\n", "\(outcome.errors)")
+        }
+        let several = try verify(common + ["--replays", "memory"], input: tokens.joined(separator: "\n"))
+        #expect(several.output == "VALID_TOKEN\nVALID_TOKEN\n", "\(several.errors)")
+    }
+
     @Test("output that cannot be written is not passed over")
     func fullDisk() throws {
         let line = "exec \"$0\" inspect @\"$1\" > /dev/full"

@@ -89,7 +89,7 @@ extension CheckReport {
     /// The report on the replay claim of a token that was verified.
     fileprivate static func replay(_ outcome: Result<Verdict, VerificationError>) -> CheckReport {
         switch outcome {
-        case .success(.accepted): .passed(.replay, "this was its first use, and it is now consumed")
+        case .success(.accepted): .passed(.replay, "this was its first use, as far as the replay store remembers")
         case .success(.rejected(let rejection)) where rejection.check == .replay: .failed(rejection)
         case .success(.rejected): .notChecked(.replay, "rejected by an earlier check, so not consumed")
         case .failure(let error): .undecided(.replay, error)

@@ -20,7 +20,7 @@ enum ServeCommand {
             (Envoy) about each request; routes say what a path demands, and a path that no route names is denied.
 
             FILE is a JSON object of settings, which --print=page lists; most have the name of their option, without the dashes:
-              {"keys": ["Keys"], "replays": "lmdb:/var/lib/media-token/replays",
+              {"keys": ["Keys"], "min-rsa-bits": 1024, "replays": "memory",
                "routes": [{"path": "/live/tnt", "requestor": "MML", "resource": "TNT"},
                           {"path": "/trailers", "open": true}]}
             Lines that begin with // are comments. An option takes precedence over FILE. --print=start \

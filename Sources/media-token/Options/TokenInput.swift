@@ -189,7 +189,7 @@ struct TokenSplitter {
             (self.form, text, width) = (form, Array(line), line.withoutReturn.count)
             isEnded =
                 switch form {
-                case .clearText: line.ends(with: "Token>")
+                case .clearText: line.endsToken
                 case .base64:
                     !line.isBase64 || line.ends(with: "=") || line.withoutReturn.decodedEnd.ends(with: "Token>")
                 case .xmlDocument: line.ends(with: "</play>")
@@ -213,7 +213,7 @@ struct TokenSplitter {
             isEnded =
                 switch form {
                 case _ where text.count > RawToken.sizeLimit: true
-                case .clearText: line.ends(with: "Token>")
+                case .clearText: line.endsToken
                 case .base64: count < width
                 case .xmlDocument: line.ends(with: "</play>")
                 case .jsonDocument: line.first == UInt8(ascii: "}")
@@ -278,6 +278,11 @@ extension ArraySlice<UInt8> {
     fileprivate func ends(with text: String) -> Bool {
         guard let last = lastIndex(where: { !$0.isASCIIWhiteSpace }) else { return false }
         return self[...last].suffix(text.utf8.count).elementsEqual(text.utf8)
+    }
+
+    /// Whether the end of a token's last element comes last. A line may also end with the beginning of one.
+    fileprivate var endsToken: Bool {
+        ends(with: "Token>") && lastIndex(of: UInt8(ascii: "<")).map { self[$0...].starts(with: "</".utf8) } == true
     }
 
     fileprivate var withoutReturn: ArraySlice<UInt8> { last == 0x0D ? dropLast() : self }
