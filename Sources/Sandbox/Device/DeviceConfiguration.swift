@@ -37,6 +37,7 @@ package struct DeviceProvider: Sendable, Equatable {
 
     package let id: MVPDID
     package let displayName: String
+    package let logoURL: String?
     /// Whether a login may go on with this MVPD, without asking the viewer, because it is the cached one.
     package let canAuthenticate: Bool
     /// Whether each programmer needs an AuthN token of its own.
@@ -44,10 +45,10 @@ package struct DeviceProvider: Sendable, Equatable {
     package let boarding: Boarding
 
     package init(
-        _ id: MVPDID, displayName: String? = nil, canAuthenticate: Bool = true,
+        _ id: MVPDID, displayName: String? = nil, logoURL: String? = nil, canAuthenticate: Bool = true,
         authenticatesPerRequestor: Bool = false, boarding: Boarding = .none
     ) {
-        (self.id, self.displayName, self.boarding) = (id, displayName ?? id.text, boarding)
+        (self.id, self.displayName, self.logoURL, self.boarding) = (id, displayName ?? id.text, logoURL, boarding)
         (self.canAuthenticate, self.authenticatesPerRequestor) = (canAuthenticate, authenticatesPerRequestor)
     }
 

@@ -46,10 +46,10 @@ extension AuthorizationToken {
 }
 
 extension DeviceProvider {
-    var json: JSONValue {
+    package var json: JSONValue {
         let hasSystem = boarding != .none
         return JSONValue([
-            "id": id.text, "displayName": displayName, "logoUrl": "https://sandbox.invalid/logo.png",
+            "id": id.text, "displayName": displayName, "logoUrl": logoURL,
             "canAuthenticate": canAuthenticate ? nil : false,
             "authPerAggregator": authenticatesPerRequestor ? true : nil,
             "enablePlatformServices": hasSystem ? true : nil, "displayInPlatformPicker": hasSystem ? true : nil,
@@ -60,7 +60,7 @@ extension DeviceProvider {
     init?(_ object: JSONObject) {
         guard let id = object.string("id") else { return nil }
         self.init(
-            MVPDID(id), displayName: object.string("displayName"),
+            MVPDID(id), displayName: object.string("displayName"), logoURL: object.string("logoUrl"),
             canAuthenticate: object.is("canAuthenticate") ?? true,
             authenticatesPerRequestor: object.is("authPerAggregator") ?? false,
             boarding: object.string("boardingStatus").flatMap(Boarding.init) ?? .none)

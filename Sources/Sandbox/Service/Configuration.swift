@@ -6,6 +6,9 @@ enum Configuration {
     /// What a requestor's ID ends with if its MVPDs are in the dialog of the system's TV providers (Apple SSO).
     private static let systemSuffix = "_Apple"
 
+    /// What a requestor's ID ends with if `SandboxTwo` is its only MVPD.
+    private static let onlySuffix = "_Two"
+
     /// The MVPDs: two plain ones, two forms of TempPass, those with which a device goes another way, and one for each
     /// test card.
     private static let mvpds =
@@ -28,12 +31,24 @@ enum Configuration {
 
     /// What a requestor's configuration says of an MVPD; `nil` for one that it does not list.
     static func provider(_ mvpd: String, of requestor: String) -> DeviceProvider? {
-        mvpds.first { $0.id.text == mvpd }.map { requestor.hasSuffix(systemSuffix) ? $0 : $0.withoutSystem }
+        if requestor.hasSuffix(onlySuffix), mvpd != "SandboxTwo" { return nil }
+        return mvpds.first { $0.id.text == mvpd }.map { requestor.hasSuffix(systemSuffix) ? $0 : $0.withoutSystem }
     }
 
-    static func answer(_ requestor: String, now: Timestamp) -> SandboxAnswer {
+    /// The logo of each MVPD, in SVG.
+    static let logo = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 112 33" role="img" aria-label="Sandbox TV">\
+        <rect width="112" height="33" rx="6" fill="#0550ae"/><text x="56" y="22" text-anchor="middle" fill="#fff" \
+        font-family="sans-serif" font-size="15">Sandbox TV</text></svg>
+
+        """
+
+    /// The answer to a call for the configuration of a requestor.
+    static func answer(_ requestor: String, _ call: PassCall) -> SandboxAnswer {
+        let now = call.now
         let listed = mvpds.compactMap { provider($0.id.text, of: requestor) }.map { mvpd in
-            TemporaryAccess.isTemporary(mvpd.id.text) ? mvpd.json.with(["isTempPass": .boolean(true)]) : mvpd.json
+            let json = mvpd.json.with(["logoUrl": .text("\(call.origin)/sandbox/logo.svg")])
+            return TemporaryAccess.isTemporary(mvpd.id.text) ? json.with(["isTempPass": .boolean(true)]) : json
         }
         return .json(
             200,

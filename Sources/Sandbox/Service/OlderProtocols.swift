@@ -42,7 +42,7 @@ struct OlderProtocols: Sendable {
             case ("adobe-services", "shortAuthorize"): return try shortAuthorize(call)
             case ("adobe-services", "logout"): return try logOut(call)
             case ("adobe-services", _) where call.path.count == 3 && call.path[1] == "config":
-                return Configuration.answer(call.path[2], now: call.now)
+                return Configuration.answer(call.path[2], call)
             case ("reggie", _) where call.path.count == 4 && call.path[1] == "v1" && call.path[3] == "regcode":
                 return try register(call.path[2], call)
             default: return nil

@@ -67,6 +67,8 @@ package final class SandboxService: Sendable {
         case ("GET", "mvpd", "login"), ("POST", "mvpd", "login"): return showLogin(call)
         case ("GET", "mvpd", "logout"): return endLogout(call)
         case ("GET", "sandbox", "keys"): return key(call)
+        case ("GET", "sandbox", "logo.svg"):
+            return SandboxAnswer(HTTPAnswer(200, type: "image/svg+xml", body: Array(Configuration.logo.utf8)))
         case ("GET", "healthz", nil), ("HEAD", "healthz", nil):
             return SandboxAnswer(HTTPAnswer(200, type: "text/plain", body: Array("ok\n".utf8)))
         case ("GET", "", _):
@@ -110,7 +112,7 @@ package final class SandboxService: Sendable {
         let rest = path == ["configuration", ""] ? ["configuration"] : path
         if ["profiles", "decisions", "logout"].contains(rest[0]), rest.count > 1, rest.last == "" { throw .mvpd }
         switch (call.method, rest[0], rest.count) {
-        case ("GET", "configuration", 1): return Configuration.answer(provider, now: call.now)
+        case ("GET", "configuration", 1): return Configuration.answer(provider, call)
         case ("POST", "decisions", 3): return try decide(rest[1], call, mvpd: rest[2], at: call.identity(of: provider))
         case ("POST", "sessions", 1...2), ("GET", "sessions", 2), ("GET", "profiles", 1...3), ("GET", "logout", 2):
             return try state.withLock { (state) throws(EnhancedError) in

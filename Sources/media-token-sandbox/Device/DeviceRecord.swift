@@ -35,6 +35,7 @@ struct DeviceRecord {
     private static func shown(_ value: JSONValue) -> String {
         switch value {
         case .text(let text): text.contains(" ") || text.isEmpty ? "'\(printable(text))'" : printable(text, limit: 400)
+        case .object(let members): shown(members["id"] ?? .null)
         case .list(let items):
             items.prefix(shownItems).map(shown).joined(separator: " ")
                 + (items.count > shownItems ? " … (\(items.count))" : "")
@@ -67,7 +68,7 @@ struct DeviceRecord {
             case .setAuthenticationStatus(let isLoggedIn, let error):
                 ("setAuthenticationStatus", [isLoggedIn ? 1 : 0] + (error.map { [.text($0.rawValue)] } ?? []))
             case .displayProviderDialog(let providers):
-                ("displayProviderDialog", [.list(providers.map { .text($0.id.text) })])
+                ("displayProviderDialog", [.list(providers.map(\.json))])
             case .presentTvProviderDialog: ("presentTvProviderDialog", [])
             case .dismissTvProviderDialog: ("dismissTvProviderDialog", [])
             case .navigateToUrl(let url): ("navigateToUrl", [.text(url)])

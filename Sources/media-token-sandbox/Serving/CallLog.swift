@@ -3,8 +3,9 @@ internal import Glibc
 internal import HTTP
 internal import Sandbox
 
-/// Writes one line per call to standard output: time, method, path and status; never a code, a query, a header or a
-/// body. No event loop waits for a reader: lines that nobody reads are dropped, and counted.
+/// Writes one line per call to standard output: time, method, path, status, and the ID that the programmer's analytics
+/// gave the viewer (`AP-Visitor-Identifier`); never a code, a query, another header or a body. No event loop waits for
+/// a reader: lines that nobody reads are dropped, and counted.
 struct CallLog: Sendable {
     private let writer = LineWriter(to: STDOUT_FILENO) { "{\"dropped\":\($0)}" }
 
@@ -13,15 +14,11 @@ struct CallLog: Sendable {
             "method": .text(printable(String(decoding: request.method, as: UTF8.self))),
             "path": .text(printable(SandboxService.pathWithoutCode(of: request), limit: 200)),
             "status": .number(Double(answer.status)), "time": .text(Timestamp.now.internetText),
+            "visitor": request.onlyText(of: "ap-visitor-identifier").map { .text(printable($0, limit: 200)) } ?? .null,
         ]
         writer.add(Array("\(line.line)\n".utf8))
     }
 
     /// Writes the remaining lines, unless nobody reads them.
     func close() { writer.close(withinMilliseconds: 1000) }
-}
-
-extension JSONValue {
-    /// The document of a flat object on one line.
-    var line: String { document.replacing("\n  ", with: "").replacing("\n", with: "") }
 }
