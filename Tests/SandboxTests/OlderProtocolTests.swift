@@ -83,6 +83,16 @@ struct OlderProtocolTests {
         #expect(refused.status == 401 && refused.text.contains("the login is with SandboxApple"))
     }
 
+    @Test("an AuthN token is worth nothing again when somebody else logs in after its login has ended")
+    func laterLogin() throws {
+        let (client, authentication) = try session()
+        client.call("/api/v2/MML/logout/Sandbox")
+        client.now = client.now.advanced(byMilliseconds: 2000)
+        client.logIn()
+        let refused = authorize(client, authentication)
+        #expect(refused.status == 401 && refused.text.contains("there is another one"))
+    }
+
     @Test("the code of a second screen is worth nothing to another device, and before the login")
     func registrationCode() throws {
         let client = try SandboxClient()
@@ -112,11 +122,15 @@ struct OlderProtocolTests {
             let asked = form(["requestor_id": "MML", "device_id": "device-1", "mso_id": mvpd])
             return try token(client.call("/adobe-services/session", form: asked), "authnToken")
         }
+        var requestor = "TBS"
         func ask(_ path: String, _ token: String) -> SandboxClient.Answer {
-            let fields = ["requestor_id": "TBS", "device_id": "device-1", "authentication_token": token]
+            let fields = ["requestor_id": requestor, "device_id": "device-1", "authentication_token": token]
             return client.call("/adobe-services/\(path)", form: form(fields.merging(["resource_id": "TBS"]) { $1 }))
         }
         #expect(ask("authorize", try login("Sandbox")).status == 200)
+        requestor = "TBS_Two"
+        #expect(ask("authorize", try login("Sandbox")).text.contains("none of the MVPDs of TBS_Two"))
+        requestor = "TBS"
         let single = try login("SandboxPerRequestor")
         #expect(ask("authorize", single).status == 401)
         let passive = try token(ask("session", single), "authnToken")

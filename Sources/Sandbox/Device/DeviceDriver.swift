@@ -78,7 +78,6 @@ package final class DeviceDriver {
     package func receive(_ event: DeviceEvent) { turn { $0.receive(event, at: now, in: &$1) } }
 
     /// Fills in the page of the MVPD that is shown, or that the second screen opens. `false` if there is none.
-    @discardableResult
     package func logIn(_ viewer: String, password: String) -> Bool {
         guard let page, let query = page.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
         let fields = FormPairs(Array(query.utf8)[...]).map { name, value in
@@ -171,10 +170,11 @@ package final class DeviceDriver {
 
     private func closeView() { (page, view) = (nil, view + 1) }
 
-    /// The path and the query of a URL, whose scheme and host are those of the service.
+    /// The path and the query of a URL, whose scheme and host are those of the service. What no request line may have
+    /// is left out.
     private static func target(of url: String) -> String {
-        guard let authority = url.firstRange(of: "://") else { return url }
-        return String(url[authority.upperBound...].drop { $0 != "/" })
+        let path = url.firstRange(of: "://").map { url[$0.upperBound...].drop { $0 != "/" } } ?? url[...]
+        return (path.hasPrefix("/") ? "" : "/") + path.visible
     }
 
     private static func path(of target: String) -> String { String(target.prefix { $0 != "?" }) }

@@ -31,6 +31,11 @@ extension Device {
     }
 }
 
+extension StringProtocol {
+    /// The text without anything but visible ASCII, for the head of a request.
+    var visible: String { String(decoding: utf8.filter { (0x21...0x7E).contains($0) }, as: UTF8.self) }
+}
+
 /// The fields of a query or a form (application/x-www-form-urlencoded).
 enum FormFields {
     /// The text of the fields that have a value.

@@ -20,7 +20,7 @@ package struct ServiceCall: Sendable {
 
     /// The header fields of the call.
     package var headers: [(name: String, value: String)] {
-        [("Accept", "application/json, text/html")] + (visitorID.map { [("AP-Visitor-Identifier", $0)] } ?? [])
+        [("Accept", "application/json, text/html")] + (visitorID.map { [("AP-Visitor-Identifier", $0.visible)] } ?? [])
             + (form == nil ? [] : [("Content-Type", "application/x-www-form-urlencoded")])
     }
 

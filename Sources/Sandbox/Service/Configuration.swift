@@ -35,6 +35,16 @@ enum Configuration {
         return mvpds.first { $0.id.text == mvpd }.map { requestor.hasSuffix(systemSuffix) ? $0 : $0.withoutSystem }
     }
 
+    /// Whether a requestor has an MVPD. One that the sandbox does not know is everybody's.
+    static func lists(_ mvpd: String, of requestor: String) -> Bool {
+        provider(mvpd, of: requestor) != nil || !mvpds.contains { $0.id.text == mvpd }
+    }
+
+    /// Whether an MVPD wants a login for each requestor.
+    static func authenticatesPerRequestor(_ mvpd: String) -> Bool {
+        mvpds.first { $0.id.text == mvpd }?.authenticatesPerRequestor == true
+    }
+
     /// The logo of each MVPD, in SVG.
     static let logo = """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 112 33" role="img" aria-label="Sandbox TV">\
@@ -44,11 +54,14 @@ enum Configuration {
         """
 
     /// The answer to a call for the configuration of a requestor.
-    static func answer(_ requestor: String, _ call: PassCall) -> SandboxAnswer {
+    ///
+    /// - Parameter forSDK: Whether to leave out TempPass, which REST v2 alone limits.
+    static func answer(_ requestor: String, _ call: PassCall, forSDK: Bool = false) -> SandboxAnswer {
         let now = call.now
-        let listed = mvpds.compactMap { provider($0.id.text, of: requestor) }.map { mvpd in
+        let listed = mvpds.compactMap { provider($0.id.text, of: requestor) }.compactMap { mvpd -> JSONValue? in
             let json = mvpd.json.with(["logoUrl": .text("\(call.origin)/sandbox/logo.svg")])
-            return TemporaryAccess.isTemporary(mvpd.id.text) ? json.with(["isTempPass": .boolean(true)]) : json
+            guard TemporaryAccess.isTemporary(mvpd.id.text) else { return json }
+            return forSDK ? nil : json.with(["isTempPass": .boolean(true)])
         }
         return .json(
             200,

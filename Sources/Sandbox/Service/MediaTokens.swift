@@ -49,10 +49,25 @@ struct MediaTokens: Sendable {
     func authentication(
         at identity: SandboxState.DeviceIdentity, mvpd: String, _ profile: SandboxState.Profile
     ) throws(CryptoError) -> MintedToken {
+        try sign(authenticationRecipe(identity, mvpd, profile), keys.first)
+    }
+
+    /// Whether the fields of an AuthN token are those of this login, and not of an earlier one: its viewer's, with its
+    /// end.
+    func isAuthentication(_ fields: [String: String], of profile: SandboxState.Profile, mvpd: String) -> Bool {
+        let place = SandboxState.DeviceIdentity(provider: "", device: "")
+        guard let recipe = try? authenticationRecipe(place, mvpd, profile) else { return false }
+        return fields["simpleTokenAuthenticationGuid"] == recipe.sessionGUID
+            && fields["simpleTokenExpires"] == recipe.expiry.written(as: .expiry)
+    }
+
+    private func authenticationRecipe(
+        _ identity: SandboxState.DeviceIdentity, _ mvpd: String, _ profile: SandboxState.Profile
+    ) throws(CryptoError) -> TokenRecipe {
         var recipe = try recipe(identity, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
         recipe.kind = .authentication
         recipe.timeToLive = profile.end.milliseconds(since: profile.start)
-        return try sign(recipe, keys.first)
+        return recipe
     }
 
     /// The AuthZ token for a resource, which expires with the decision.

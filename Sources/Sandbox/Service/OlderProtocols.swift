@@ -31,7 +31,9 @@ struct OlderProtocols: Sendable {
     /// Answers the call; `nil` for one that is none of these.
     func answer(_ call: PassCall) -> SandboxAnswer? {
         do throws(EnhancedError) {
-            switch (call.path[0], call.path.dropFirst().joined(separator: "/")) {
+            let path = call.path.dropFirst().joined(separator: "/")
+            if call.path[0] != "api", !["GET", "POST"].contains(call.method) { throw .method }
+            switch (call.path[0], path) {
             case ("api", "v1/mediatoken"), ("api", "v1/tokens/media"):
                 guard call.method == "GET" else { throw .method }
                 return try mediaToken(call)
@@ -41,9 +43,9 @@ struct OlderProtocols: Sendable {
             case ("adobe-services", "authorize"): return try authorize(call)
             case ("adobe-services", "shortAuthorize"): return try shortAuthorize(call)
             case ("adobe-services", "logout"): return try logOut(call)
-            case ("adobe-services", _) where call.path.count == 3 && call.path[1] == "config":
-                return Configuration.answer(call.path[2], call)
-            case ("reggie", _) where call.path.count == 4 && call.path[1] == "v1" && call.path[3] == "regcode":
+            case ("adobe-services", _) where call.path.count == 3 && call.path[1] == "config" && call.path[2] != "":
+                return Configuration.answer(call.path[2], call, forSDK: true)
+            case ("reggie", _) where call.path.count == 4 && path == "v1/\(call.path[2])/regcode" && call.path[2] != "":
                 return try register(call.path[2], call)
             default: return nil
             }
@@ -244,11 +246,19 @@ struct OlderProtocols: Sendable {
         let fields = try fields(
             of: call.required("authentication_token"), .authentication, of: nil, on: identity.device, now: call.now)
         let (mvpd, requestor) = (fields["simpleTokenMsoID"] ?? "", fields["simpleTokenRequestorID"] ?? "")
-        let isForEach = Configuration.provider(mvpd, of: requestor)?.authenticatesPerRequestor == true
-        guard isPassive || requestor == identity.provider || !isForEach else {
-            throw .invalidated("the login is of \(requestor), and \(mvpd) wants one for each requestor")
+        if requestor != identity.provider {
+            guard Configuration.lists(mvpd, of: identity.provider) else {
+                throw .invalidated("\(mvpd) is none of the MVPDs of \(identity.provider)")
+            }
+            guard isPassive || !Configuration.authenticatesPerRequestor(mvpd) else {
+                throw .invalidated("the login is of \(requestor), and \(mvpd) wants one for each requestor")
+            }
         }
-        return (mvpd, try profile(mvpd, at: .init(provider: requestor, device: identity.device), now: call.now))
+        let profile = try profile(mvpd, at: .init(provider: requestor, device: identity.device), now: call.now)
+        guard tokens.isAuthentication(fields, of: profile, mvpd: mvpd) else {
+            throw .invalidated("the login of this token has ended, and there is another one")
+        }
+        return (mvpd, profile)
     }
 
     /// The fields of a token of this sandbox, if it is of the kind, and bound to the device and the programmer (if one

@@ -147,7 +147,8 @@ enum DeviceCommand {
             }
         }
         let bytes = try CommandError.wrap(at: script) { try FileBytes.read(script, limit: 1 << 20) }
-        var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)[...]
+        let text = String(decoding: bytes, as: UTF8.self)
+        var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)[...]
         return { lines.popFirst().map(String.init) }
     }
 }

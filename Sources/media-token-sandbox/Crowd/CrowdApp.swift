@@ -122,7 +122,10 @@ final class CrowdApp {
         if hasMistyped { note(.login, "wrong password") }
         (hasSubmitted, hasMistyped) = (true, viewer.mistypesPassword)
         viewer.mistypesPassword = false
-        driver.logIn(viewer.name, password: hasMistyped ? "wrong" : "right")
+        guard driver.logIn(viewer.name, password: hasMistyped ? "wrong" : "right") else {
+            // The page is that of no login.
+            return driver.call(.setSelectedProvider(nil))
+        }
     }
 
     /// The code of the last failure.

@@ -85,6 +85,7 @@ final class CrowdWorker {
     private var parties: ArraySlice<CrowdParty> = []
     private var underWay = 0
     private var arrival: LoopTimer?
+    private var wake: LoopTimer?
     private var pauses: [Int: LoopTimer] = [:]
     private var lastPause = 0
 
@@ -111,11 +112,17 @@ final class CrowdWorker {
         begin = MonotonicTime.nanoseconds
         let processor = ProcessorTime.ofThisThread
         receiveArrivals()
+        wakeForInterruption()
         loop.run { Interruption.isRequested || (arrival == nil && underWay == 0) }
-        (arrival, pauses) = (nil, [:])
+        (arrival, wake, pauses) = (nil, nil, [:])
         figures.seconds = elapsed
         figures.processor = .from(processor, to: .ofThisThread)
         return figures
+    }
+
+    /// Has the loop look now and then whether the program is interrupted, also while no answer comes.
+    private func wakeForInterruption() {
+        wake = loop.timer(afterMilliseconds: 200) { [unowned self] in wakeForInterruption() }
     }
 
     private var elapsed: Double { Double(MonotonicTime.nanoseconds - begin) / 1e9 }

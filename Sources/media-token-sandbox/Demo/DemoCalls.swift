@@ -17,16 +17,23 @@ final class DemoCalls: Sendable {
         _ side: String, _ request: HTTPRequest, path: String? = nil, _ status: Int, _ body: [UInt8],
         code: String? = nil
     ) {
+        let shown = path ?? text(request.path)
         let members = JSONValue([
-            "side": side, "method": text(request.method), "path": path ?? text(request.path),
-            "target": text(request.target), "type": request.onlyText(of: .contentType), "status": status,
-            "code": code ?? "", "sent": text(request.body), "answer": text(body[...]),
+            "side": side, "method": text(request.method), "path": shown,
+            "target": shown == text(request.path) ? withoutSecrets(text(request.target)) : shown,
+            "type": request.onlyText(of: .contentType), "status": status,
+            "code": code ?? "", "sent": withoutSecrets(text(request.body)), "answer": text(body[...]),
         ])
         latest.withLock { latest in
             latest.number += 1
             latest.lines =
                 latest.lines.suffix(Self.limit - 1) + [members.with(["number": .number(Double(latest.number))])]
         }
+    }
+
+    /// The text of a form or a query without its passwords, and the codes by which anybody could log in.
+    private func withoutSecrets(_ text: String) -> String {
+        text.replacing(#/\b(password|client_secret|code)=[^&]+/#) { "\($0.1)=…" }
     }
 
     private func text(_ bytes: ArraySlice<UInt8>) -> String {

@@ -110,7 +110,7 @@ struct DeviceVerb {
         }
         let rest = Array(words.dropFirst())
         guard verb.counts.contains(rest.count), let act = try verb.read(rest, app) else {
-            throw UsageError("'\(printable(line, limit: 80))'; expected \(verb.form)")
+            throw UsageError("'\(printable(shown(line), limit: 80))'; expected \(verb.form)")
         }
         return act
     }

@@ -81,6 +81,17 @@ struct DeviceCommandTests {
         #expect(status == ["setAuthenticationStatus 1", "setAuthenticationStatus 1", "setAuthenticationStatus 0"])
     }
 
+    @Test("a script with the line ends of Windows is read as any other, and no password is shown")
+    func lineEnds() throws {
+        let place = try TemporaryDirectory()
+        let lines = Self.logIn.replacing("login ann", with: "login ann s3cret") + "login ann s3cret more\n"
+        let file = try place.write(lines.replacing("\n", with: "\r\n"), to: "script")
+        let outcome = try Program.sandbox.run(["device", file])
+        #expect(outcome.status == 64)
+        #expect(Self.callbacks(outcome).contains("setAuthenticationStatus 1"))
+        #expect(!outcome.output.contains("s3cret") && !outcome.errors.contains("s3cret"))
+    }
+
     @Test(
         "a line that is none ends a script, with its number and what was expected",
         arguments: [
