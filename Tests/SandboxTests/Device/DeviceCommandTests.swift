@@ -21,7 +21,8 @@ struct DeviceCommandTests {
         let script = Fixtures.package.appending(path: "Tests/Sandbox/device-transcripts").path
         let page = Fixtures.package.appending(path: "Sources/MediaTokenGate/MediaTokenGate.docc/Device.md").path
         let programs = URL(filePath: Program.sandbox.executable).deletingLastPathComponent().path
-        let outcome = try Program("python3").run([script, page, programs])
+        let ports = try FreePort.take(3).map { "\($0)" }
+        let outcome = try Program("python3").run([script, page, programs] + ports)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.hasSuffix(" transcripts\n"))
     }
