@@ -1,4 +1,5 @@
 internal import Basics
+package import HTTP
 package import MediaToken
 
 /// Drives an app's device: carries out its requests, and shows its pages in a web view, or on a second screen.
@@ -27,7 +28,7 @@ package final class DeviceDriver {
         package init(_ memory: DeviceMemory) { self.memory = memory }
     }
 
-    package typealias Send = (ServiceCall, @escaping (ServiceReply?) -> Void) -> Void
+    package typealias Send = (ServiceCall, @escaping (HTTPClient.Answer?) -> Void) -> Void
 
     /// The redirections that a web view follows.
     private static let mostRedirections = 10
@@ -153,7 +154,7 @@ package final class DeviceDriver {
         send(call) { [self, view] reply in
             note(.answered(call, reply?.status))
             guard view == self.view else { return }
-            guard let location = reply?.location, redirections < Self.mostRedirections else {
+            guard let location = reply?.header("Location"), redirections < Self.mostRedirections else {
                 if reply?.status != 200 { failure = reply.map { "HTTP \($0.status)" } ?? "no answer" }
                 // A page that comes in answer to a form is that of the form again.
                 if reply?.status == 200, call.form == nil { page = call.target }

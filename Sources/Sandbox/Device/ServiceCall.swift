@@ -1,4 +1,5 @@
 internal import Basics
+internal import HTTP
 internal import MediaToken
 
 /// A call that a device makes at Adobe Pass: a request of its SDK, or a page of its app's web view.
@@ -37,18 +38,6 @@ package struct ServiceCall: Sendable {
         _ purpose: Purpose, _ target: String, form: [(name: String, value: String?)]? = nil, visitorID: String? = nil
     ) {
         (self.purpose, self.target, self.form, self.visitorID) = (purpose, target, form, visitorID)
-    }
-}
-
-/// The answer to a ``ServiceCall``.
-package struct ServiceReply: Sendable {
-    package let status: Int
-    /// Where a browser goes next.
-    package let location: String?
-    package let body: [UInt8]
-
-    package init(status: Int, location: String? = nil, body: [UInt8]) {
-        (self.status, self.location, self.body) = (status, location, body)
     }
 }
 
@@ -96,7 +85,7 @@ extension DeviceRequest {
     }
 
     /// What a reply to the call means.
-    func answer(_ reply: ServiceReply?) -> DeviceAnswer {
+    func answer(_ reply: HTTPClient.Answer?) -> DeviceAnswer {
         guard let reply else { return .failure(DeviceFailure(.other, "no answer: the service gave none")) }
         let object = try? StrictJSON.readObject(reply.body[...], valueLimit: 4096)
         guard reply.status == 200 else {

@@ -57,7 +57,6 @@ enum Configuration {
     ///
     /// - Parameter forSDK: Whether to leave out TempPass, which REST v2 alone limits.
     static func answer(_ requestor: String, _ call: PassCall, forSDK: Bool = false) -> SandboxAnswer {
-        let now = call.now
         let listed = mvpds.compactMap { provider($0.id.text, of: requestor) }.compactMap { mvpd -> JSONValue? in
             let json = mvpd.json.with(["logoUrl": .text("\(call.origin)/sandbox/logo.svg")])
             guard TemporaryAccess.isTemporary(mvpd.id.text) else { return json }
@@ -66,7 +65,7 @@ enum Configuration {
         return .json(
             200,
             [
-                "device": "sandbox", "clientType": "sandbox", "os": "sandbox", "time": .number(now.milliseconds),
+                "device": "sandbox", "clientType": "sandbox", "os": "sandbox", "time": .number(call.now.milliseconds),
                 "requestor": [
                     "id": .text(requestor), "name": .text("Sandbox of \(requestor)"),
                     "domains": [["name": "sandbox.invalid", "mvpdInitiated": .boolean(false)]],

@@ -49,25 +49,18 @@ struct MediaTokens: Sendable {
     func authentication(
         at identity: SandboxState.DeviceIdentity, mvpd: String, _ profile: SandboxState.Profile
     ) throws(CryptoError) -> MintedToken {
-        try sign(authenticationRecipe(identity, mvpd, profile), keys.first)
+        var recipe = try recipe(identity, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
+        (recipe.kind, recipe.device) = (.authentication, try Self.fingerprint(of: identity.device))
+        recipe.timeToLive = profile.end.milliseconds(since: profile.start)
+        return try sign(recipe, keys.first)
     }
 
     /// Whether the fields of an AuthN token are those of this login, and not of an earlier one: its viewer's, with its
     /// end.
     func isAuthentication(_ fields: [String: String], of profile: SandboxState.Profile, mvpd: String) -> Bool {
-        let place = SandboxState.DeviceIdentity(provider: "", device: "")
-        guard let recipe = try? authenticationRecipe(place, mvpd, profile) else { return false }
-        return fields["simpleTokenAuthenticationGuid"] == recipe.sessionGUID
-            && fields["simpleTokenExpires"] == recipe.expiry.written(as: .expiry)
-    }
-
-    private func authenticationRecipe(
-        _ identity: SandboxState.DeviceIdentity, _ mvpd: String, _ profile: SandboxState.Profile
-    ) throws(CryptoError) -> TokenRecipe {
-        var recipe = try recipe(identity, mvpd: mvpd, viewer: profile.viewer, now: profile.start)
-        recipe.kind = .authentication
-        recipe.timeToLive = profile.end.milliseconds(since: profile.start)
-        return recipe
+        guard let guid = try? sessionGUID(mvpd, profile.viewer) else { return false }
+        return fields["simpleTokenAuthenticationGuid"] == guid
+            && fields["simpleTokenExpires"] == TokenDate(profile.end).written(as: .expiry)
     }
 
     /// The AuthZ token for a resource, which expires with the decision.
@@ -78,6 +71,7 @@ struct MediaTokens: Sendable {
     ) throws(CryptoError) -> MintedToken {
         var recipe = try recipe(identity, mvpd: mvpd, viewer: viewer, now: now)
         (recipe.kind, recipe.resource) = (.authorization, resource)
+        recipe.device = try Self.fingerprint(of: identity.device)
         recipe.timeToLive = end.milliseconds(since: now)
         return try sign(recipe, keys.first)
     }
@@ -87,10 +81,13 @@ struct MediaTokens: Sendable {
     ) throws(CryptoError) -> TokenRecipe {
         var recipe = TokenRecipe(issued: TokenDate(now))
         (recipe.requestor, recipe.mvpd) = (identity.provider, mvpd)
-        recipe.device = try Self.fingerprint(of: identity.device)
-        recipe.sessionGUID = String(try viewers.code(of: Array("viewer \(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
+        recipe.sessionGUID = try sessionGUID(mvpd, viewer)
         recipe.timeToLive = settings.tokenMilliseconds
         return recipe
+    }
+
+    private func sessionGUID(_ mvpd: String, _ viewer: String) throws(CryptoError) -> String {
+        String(try viewers.code(of: Array("viewer \(mvpd) \(viewer)".utf8)).hexadecimal.prefix(32))
     }
 
     private func sign(_ recipe: TokenRecipe, _ key: RSASigningKey) throws(CryptoError) -> MintedToken {

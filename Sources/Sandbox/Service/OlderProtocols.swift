@@ -113,30 +113,27 @@ struct OlderProtocols: Sendable {
     /// authentication), or by the `system_provider` to which the viewer has logged in in the device's settings.
     private func session(_ call: PassCall) throws(EnhancedError) -> SandboxAnswer {
         let identity = try identity(of: call)
-        var (mvpd, made) = (call.parameter("mso_id"), SandboxState.Profile?.none)
+        var login: (mvpd: String, profile: SandboxState.Profile)
         if let code = call.parameter("reg_code") {
             let session = try state.withLock { (state) throws(EnhancedError) in
                 try sessions.find(code, of: identity.provider, state, now: call.now)
             }
             guard session.identity == identity else { throw .code }
-            guard session.isUsed else { throw .loginPending }
-            mvpd = session.mvpd
+            guard session.isUsed, let mvpd = session.mvpd else { throw .loginPending }
+            login = (mvpd, try namedLogin(mvpd, at: identity, now: call.now))
         } else if call.parameter("authentication_token") != nil {
-            let other = try login(provenBy: call, isPassive: true)
-            (mvpd, made) = (other.mvpd, other.profile)
+            login = try self.login(provenBy: call, isPassive: true)
+            keep(login.profile, of: login.mvpd, at: identity, now: call.now)
         } else if let system = call.parameter("system_provider") {
             guard Configuration.provider(system, of: identity.provider)?.boarding == .supported else {
                 throw .profileMissing
             }
-            (mvpd, made) = (system, decisions.settings.profile(of: "the viewer of the settings", from: call.now))
-        }
-        if let made, let mvpd { state.withLock { _ = $0.setProfile(made, of: mvpd, at: identity, now: call.now) } }
-        var login = try latestLogin(at: identity, now: call.now)
-        if let mvpd {
-            let profile = try state.withLock { (state) throws(EnhancedError) in
-                try decisions.profile(mvpd, at: identity, state, now: call.now)
-            }
-            login = (mvpd, profile)
+            login = (system, decisions.settings.profile(of: "the viewer of the settings", from: call.now))
+            keep(login.profile, of: login.mvpd, at: identity, now: call.now)
+        } else if let mvpd = call.parameter("mso_id") {
+            login = (mvpd, try namedLogin(mvpd, at: identity, now: call.now))
+        } else {
+            login = try latestLogin(at: identity, now: call.now)
         }
         let token = try sign {
             try tokens.authentication(at: identity, mvpd: login.mvpd, login.profile)
@@ -279,10 +276,23 @@ struct OlderProtocols: Sendable {
     private func profile(
         _ mvpd: String, at identity: SandboxState.DeviceIdentity, now: Timestamp
     ) throws(EnhancedError) -> SandboxState.Profile {
-        guard let profile = state.withLock({ try? decisions.profile(mvpd, at: identity, $0, now: now) }) else {
+        do { return try namedLogin(mvpd, at: identity, now: now) } catch {
             throw .invalidated("the login of this token has ended")
         }
-        return profile
+    }
+
+    private func keep(
+        _ profile: SandboxState.Profile, of mvpd: String, at identity: SandboxState.DeviceIdentity, now: Timestamp
+    ) {
+        state.withLock { _ = $0.setProfile(profile, of: mvpd, at: identity, now: now) }
+    }
+
+    private func namedLogin(
+        _ mvpd: String, at identity: SandboxState.DeviceIdentity, now: Timestamp
+    ) throws(EnhancedError) -> SandboxState.Profile {
+        try state.withLock { (state) throws(EnhancedError) in
+            try decisions.profile(mvpd, at: identity, state, now: now)
+        }
     }
 
     private func latestLogin(

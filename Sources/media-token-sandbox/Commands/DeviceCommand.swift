@@ -48,11 +48,7 @@ enum DeviceCommand {
                         "storage", "FILE", "Keep what the device's apps store in this file, for other apps too",
                         \.storage),
                     .text("name", "NAME", "Name of the device, from which its IDs are made", default: "device", \.name),
-                    Setting(
-                        "os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS", default: "17"
-                    ) { given, name, values in
-                        values.system = given.value(name, DeviceSystem.forms, DeviceSystem.init) ?? values.system
-                    },
+                    DeviceSystem.setting(default: "17", \.system),
                     .text("team", "TEAM", "Team of the app's provisioning profile", default: "TEAM", \.team),
                     .text("bundle", "ID", "Bundle ID of the app", default: "tv.example.one", \.bundleID),
                     Setting(
@@ -72,7 +68,7 @@ enum DeviceCommand {
         var service: ServerURL?
         var storage: String?
         var name: String?
-        private var system = DeviceSystem(.iOS, 17)
+        var system: DeviceSystem?
         private var team: String?
         private var bundleID: String?
         private var sdk = SDKVersion.latest
@@ -90,6 +86,7 @@ enum DeviceCommand {
         }
 
         mutating func check(_ given: inout SettingsObject) {
+            let system = system ?? DeviceSystem(.iOS, 17)
             installation = AppInstallation(
                 on: system, team: team ?? "TEAM", bundleID: bundleID ?? "tv.example.one", sdk: sdk)
             if let app {

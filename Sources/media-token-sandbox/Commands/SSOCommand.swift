@@ -28,11 +28,7 @@ enum SSOCommand {
             .group(
                 "Apps",
                 [
-                    Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS") {
-                        given, name, values in
-                        values.system = given.value(
-                            name, DeviceSystem.forms, DeviceSystem.init)
-                    },
+                    DeviceSystem.setting(\.system),
                     .texts("app", "TEAM/BUNDLE[@SDK]", "An app; give two", \.apps),
                 ]),
             .group(

@@ -137,17 +137,11 @@ final class CrowdApp {
         ended?(ending)
     }
 
-    private func send(_ call: ServiceCall, _ completion: @escaping (ServiceReply?) -> Void) {
+    private func send(_ call: ServiceCall, _ completion: @escaping (HTTPClient.Answer?) -> Void) {
         guard let step = CrowdStep(rawValue: call.purpose.rawValue) else { return completion(nil) }
         worker.send(step, call.target, headers: call.headers, body: call.body) { [self] answer in
             // The driver hears the answer, and does not keep its app alive.
-            withExtendedLifetime(self) { completion(answer.map(ServiceReply.init)) }
+            withExtendedLifetime(self) { completion(answer) }
         }
-    }
-}
-
-extension ServiceReply {
-    init(_ answer: HTTPClient.Answer) {
-        self.init(status: answer.status, location: answer.header("Location"), body: answer.body)
     }
 }

@@ -1,6 +1,7 @@
 internal import Basics
 internal import CommandShell
 internal import Sandbox
+internal import Settings
 
 extension AppInstallation {
     /// Reads `TEAM/BUNDLE[@SDK]`.
@@ -19,8 +20,17 @@ extension AppInstallation {
 }
 
 extension DeviceSystem {
-    /// What ``init(_:)`` reads.
-    static let forms = "the major version of iOS, such as 12, or of tvOS, such as tvOS12"
+    /// The setting of the system that a device runs.
+    static func setting<Values>(
+        default usual: String? = nil, _ path: any WritableKeyPath<Values, DeviceSystem?> & Sendable
+    ) -> Setting<Values> {
+        Setting("os", "MAJOR", .text(), "Version of iOS, such as 12; tvOS12 for tvOS", default: usual.map { .text($0) })
+        {
+            given, name, values in
+            values[keyPath: path] = given.value(
+                name, "the major version of iOS, such as 12, or of tvOS, such as tvOS12", DeviceSystem.init)
+        }
+    }
 
     /// Reads the major version of iOS, or of tvOS after its name.
     init?(_ text: String) {

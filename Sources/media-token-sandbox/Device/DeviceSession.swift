@@ -22,8 +22,7 @@ final class DeviceSession {
         send: { [unowned self] call, completion in
             completion(
                 client.ask(
-                    service.path + call.target, headers: call.headers, body: call.body.map { Array($0.utf8) }
-                ).map(ServiceReply.init))
+                    service.path + call.target, headers: call.headers, body: call.body.map { Array($0.utf8) }))
         },
         note: { [unowned self] happening in
             if case .callback(.setToken(let token, _)) = happening { self.token = token }
