@@ -42,6 +42,12 @@ final class Horizon {
 
     func count(transactions: Int) { raise(2, to: Int64(transactions)) }
 
+    /// When the store's record was last replaced, as the directory's time of modification has it. Any other file that
+    /// is created, moved or deleted in the directory gives it a later one.
+    var recordReplaced: Int64 { value(at: 3) }
+
+    func note(recordReplaced time: Int64) { raise(3, to: time) }
+
     private func value(at position: Int) -> Int64 { numbers[position].load(ordering: .acquiring) }
 
     private func raise(_ position: Int, to number: Int64) { numbers[position].max(number, ordering: .releasing) }

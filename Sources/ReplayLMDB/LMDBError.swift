@@ -6,8 +6,8 @@ struct LMDBError: Error {
     let what: String
     /// Whether the store's size limit leaves no room for more entries.
     private(set) var isFull = false
-    /// Whether some of the files that this process has open no longer belong to the store.
-    private(set) var isLost = false
+    /// Why files of the store can no longer be believed; `nil` if that is not what is wrong.
+    private(set) var loss: FenceCause?
     /// Whether another process kept a lock for longer than this one waits.
     private(set) var isHeldUp = false
 
@@ -36,9 +36,10 @@ struct LMDBError: Error {
         return fault
     }
 
-    static var lost: LMDBError {
+    /// - Parameter loss: What happened to the files.
+    static func lost(_ loss: FenceCause) -> LMDBError {
         var fault = LMDBError("had its files removed or replaced while it was in use")
-        fault.isLost = true
+        fault.loss = loss
         return fault
     }
 }

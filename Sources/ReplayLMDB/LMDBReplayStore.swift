@@ -46,11 +46,15 @@ public final class LMDBReplayStore: ReplayStore {
     /// fence moves later if the store loses records.
     public var fence: Timestamp { lock.withLock { lastFence } }
 
+    /// Why the store began with its fence, in one clause.
+    package var fenceCause: String { lock.withLock { lastCause.text } }
+
     private let configuration: Configuration
     private let lock = Lock()
     // The properties below are used only under the lock.
     private nonisolated(unsafe) var store: LMDBStore?
     private nonisolated(unsafe) var lastFence: Timestamp
+    private nonisolated(unsafe) var lastCause: FenceCause
     /// The latest time at which this process decided a claim. A new fence is never earlier.
     private nonisolated(unsafe) var latest: Timestamp
     private nonisolated(unsafe) var isClosed = false
@@ -74,7 +78,7 @@ public final class LMDBReplayStore: ReplayStore {
         (self.path, self.configuration, latest) = (path, configuration, now)
         do throws(LMDBError) {
             let store = try LMDBSession.open(path, configuration, at: now, lost: nil)
-            (self.store, lastFence) = (store, store.catalog.fence)
+            (self.store, lastFence, lastCause) = (store, store.catalog.fence, store.catalog.cause)
         } catch {
             throw .unavailable("\(path) \(error.what)")
         }
@@ -143,7 +147,7 @@ public final class LMDBReplayStore: ReplayStore {
                 if lastFence != fence || !stands, claim.issued <= lastFence {
                     return .success(.predatesStore(since: lastFence))
                 }
-                return stands ? answer.mapError(describe) : .failure(describe(.lost))
+                return stands ? answer.mapError(describe) : .failure(describe(.lost(.inUse)))
             }
         } catch {
             return group.map { _ in .failure(describe(error)) }
@@ -228,7 +232,7 @@ public final class LMDBReplayStore: ReplayStore {
     /// - Returns: `nil` if it would have to be opened again, and nothing may wait.
     private func takeUpChanges(at now: Timestamp, mayWait: Bool = true) throws(LMDBError) -> Bool? {
         if let store, try store.isCurrent() {
-            lastFence = store.catalog.fence
+            (lastFence, lastCause) = (store.catalog.fence, store.catalog.cause)
             return true
         }
         guard mayWait else { return nil }
@@ -242,7 +246,7 @@ public final class LMDBReplayStore: ReplayStore {
         if let store { return store }
         guard !isClosed else { throw LMDBError("is closed") }
         let opened = try LMDBSession.open(path, configuration, at: latest, lost: lastFence)
-        (store, lastFence) = (opened, opened.catalog.fence)
+        (store, lastFence, lastCause) = (opened, opened.catalog.fence, opened.catalog.cause)
         return opened
     }
 

@@ -22,12 +22,17 @@ enum LMDBSession {
                 let time = now.advanced(by: elapsed).advanced(by: configuration.clockSkew)
                 return max(time, lost ?? time).milliseconds
             }
-            if let store = try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
+            let cause: FenceCause
+            switch try believe(old, in: directory, boot: boot, sizeLimit: configuration.sizeLimit) {
+            case .success(let store):
                 try store.catalog.change {
                     ($0.boot, $0.isClosed) = (boot, false)
-                    if lost != nil, configuration.replacesLost { $0.fence = max($0.fence, fence()) }
+                    if lost != nil, configuration.replacesLost {
+                        ($0.fence, $0.cause) = (max($0.fence, fence()), .inUse)
+                    }
                 }
                 return store
+            case .failure(let error): cause = lost == nil ? error.loss ?? .new : .inUse
             }
             guard configuration.replacesLost else {
                 throw LMDBError(
@@ -36,25 +41,27 @@ enum LMDBSession {
             try directory.discard()
             return try LMDBStore(
                 StoreCatalog(
-                    beginningIn: directory, boot: boot, fence: max(fence(), old?.record.fence ?? .min),
+                    beginningIn: directory,
+                    StoreRecord(boot: boot, fence: max(fence(), old?.record.fence ?? .min), cause: cause),
                     sizeLimit: configuration.sizeLimit))
         }
         try store.load()
         return store
     }
 
-    /// Opens the store's files; `nil` if data may be missing: the machine crashed, or files were removed or replaced.
+    /// Opens the store's files.
+    ///
+    /// - Returns: The loss if data may be missing: the machine crashed, or files were removed or replaced.
     private static func believe(
         _ file: RecordFile?, in directory: StoreDirectory, boot: String, sizeLimit: Int
-    ) throws(LMDBError) -> LMDBStore? {
-        guard let file, file.record.boot == boot || file.record.isClosed,
-            let catalog = try StoreCatalog(of: directory, file, sizeLimit: sizeLimit)
-        else { return nil }
+    ) throws(LMDBError) -> Result<LMDBStore, LMDBError> {
+        guard let file else { return .failure(.lost(.new)) }
+        guard file.record.boot == boot || file.record.isClosed else { return .failure(.lost(.boot)) }
         do throws(LMDBError) {
-            return try LMDBStore(catalog)
+            return .success(try LMDBStore(StoreCatalog(of: directory, file, sizeLimit: sizeLimit)))
         } catch {
-            guard error.isLost else { throw error }
-            return nil
+            guard error.loss != nil else { throw error }
+            return .failure(error)
         }
     }
 

@@ -149,7 +149,7 @@ final class LMDBStore {
                     return value
                 }
             } catch {
-                isLost = isLost || error.isLost
+                isLost = isLost || error.loss != nil
                 if error.isHeldUp, waits { vainWait = (.now, error) }
                 throw error
             }

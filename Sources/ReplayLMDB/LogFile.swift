@@ -73,7 +73,7 @@ final class LogFile {
         // The rest is for LMDB's own pages, and for disk that is set aside and not used yet.
         let limit = min(sizeLimit, Self.mapSize)
         capacity = limit - max(limit / 16, 3 << 20)
-        guard last >= known else { throw .lost }
+        guard last >= known else { throw .lost(.copied) }
     }
 
     deinit {
@@ -103,7 +103,7 @@ final class LogFile {
         patience: Duration, _ body: (inout LogTransaction) throws(LMDBError) -> Value
     ) throws(LMDBError) -> Value {
         try FileLock.hold(space.descriptor, patience: patience, pause: 20) { () throws(LMDBError) in
-            guard try count() >= max(last, horizon.transactions) else { throw LMDBError.lost }
+            guard try count() >= max(last, horizon.transactions) else { throw LMDBError.lost(.copied) }
             var pointer: OpaquePointer?
             try LMDBError.check(mdb_txn_begin(environment, nil, 0, &pointer), "begin a transaction")
             guard let pointer else { throw LMDBError(code: ENOMEM, action: "begin a transaction") }

@@ -165,7 +165,7 @@ final class StoreDirectory {
 
     /// The identity of the file that a name leads to: its inode number and its birth time, which only the creation of a
     /// file sets. A copy that replaced a file therefore has another identity. The identity of `users` includes its
-    /// change time, which is updated if the file is moved or given to another owner, or if the store is emptied
+    /// change time, which is updated if the file is moved or given another mode or owner, or if the store is emptied
     /// (``discard()``), as after the whole directory was moved away and back.
     func identity(of name: String) -> String? {
         FileIdentity(name, in: descriptor).map {
@@ -173,14 +173,32 @@ final class StoreDirectory {
         }
     }
 
-    /// When a file was last created, moved or deleted in the directory, in nanoseconds since 1970. `nil` if the
-    /// directory itself was moved, or copied onto, since then: another directory may have been used in its place.
-    var lastChange: Int64? {
+    /// The times of the directory itself; `nil` if they cannot be read.
+    var changes: DirectoryChanges? {
+        var last: DirectoryChanges?
         // Read twice: while another process creates a file, one of the two times may still be old.
         for _ in 1...2 {
-            if let found = FileIdentity(in: descriptor), found.changed == found.modified { return found.changed }
+            last = FileIdentity(in: descriptor).map { DirectoryChanges(entries: $0.modified, itself: $0.changed) }
+            if last?.isOfEntriesAlone == true { break }
         }
-        return nil
+        return last
+    }
+
+    /// The directory that this one is in, as it was when an entry of it was last created, moved or deleted, and the
+    /// owner of the store; `nil` if they cannot be read.
+    var surroundings: String? {
+        var status = Glibc.stat()
+        guard fstat(users, &status) == 0 else { return nil }
+        return FileIdentity("..", in: descriptor).map { "\($0.inode).\($0.born).\($0.modified).\(status.st_uid)" }
+    }
+
+    /// Whether the store's owner lets a group write to it, and nobody else: what Kubernetes does to each file of a
+    /// volume, at each start of a pod that has an `fsGroup`.
+    var isOpenToGroup: Bool {
+        var status = Glibc.stat()
+        guard fstat(users, &status) == 0 else { return false }
+        let group = S_IRWXG | S_ISGID
+        return status.st_mode & group & S_IWGRP != 0 && status.st_mode & 0o7777 & ~group == S_IRUSR | S_IWUSR
     }
 
     /// The store's record; `nil` if there is none.
@@ -210,6 +228,7 @@ final class StoreDirectory {
         guard draft >= 0 else { throw LMDBError("cannot be written: \(lastError())") }
         var record = record
         record.files[StoreRecord.name] = identity(of: Self.draftName)
+        record.surroundings = surroundings
         guard FileBytes.write(Array(record.text.utf8), to: draft), fsync(draft) == 0 else {
             defer { close(draft) }
             throw LMDBError("cannot be written: \(lastError())")
@@ -221,6 +240,7 @@ final class StoreDirectory {
             defer { close(draft) }
             throw LMDBError("cannot be written: \(lastError())")
         }
+        if let time = changes?.entries { horizon.note(recordReplaced: time) }
         return RecordFile(record, in: draft)
     }
 
@@ -261,6 +281,17 @@ final class StoreDirectory {
     }
 }
 
+/// When entries of a directory changed, and when the directory itself did, in nanoseconds since 1970.
+struct DirectoryChanges: Equatable {
+    /// When a file was last created, moved or deleted in it.
+    let entries: Int64
+    /// The latest of that, and of when it was moved, copied onto, or given another mode or owner.
+    let itself: Int64
+
+    /// Whether nothing else happened to the directory since a file in it was created, moved or deleted.
+    var isOfEntriesAlone: Bool { itself == entries }
+}
+
 /// The values that distinguish a file from every other file, and from itself before it was written to or moved.
 struct FileIdentity: Equatable {
     let device, inode: UInt64
@@ -274,5 +305,10 @@ struct FileIdentity: Equatable {
         guard file_identify(descriptor, name, &found) == 0 else { return nil }
         (device, inode) = (found.device, found.inode)
         (born, changed, modified) = (found.born, found.changed, found.modified)
+    }
+
+    /// Whether both are of one file, whatever was done to it in between.
+    func isSameFile(as other: FileIdentity) -> Bool {
+        device == other.device && inode == other.inode && born == other.born
     }
 }

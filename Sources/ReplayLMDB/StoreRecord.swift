@@ -15,9 +15,14 @@ struct StoreRecord: Equatable {
     var number: Int64 = 0
     /// The names and identities of the files that make up the store, the record itself included.
     var files: [String: String] = [:]
+    /// Why the store has its fence.
+    var cause: FenceCause
+    /// The directory that the store's directory is in, and who owned the store, when this record was written; `nil` in
+    /// a record of an earlier version.
+    var surroundings: String?
 
-    init(boot: String, fence: Int64) {
-        (self.boot, self.fence) = (boot, fence)
+    init(boot: String, fence: Int64, cause: FenceCause) {
+        (self.boot, self.fence, self.cause) = (boot, fence, cause)
     }
 
     /// Parses what ``text`` returns.
@@ -41,6 +46,8 @@ struct StoreRecord: Equatable {
         else { throw LMDBError("has a damaged file '\(Self.name)'; move the directory away, and a new store begins") }
         (self.boot, self.fence, self.number, self.files) = (String(boot), fence, number, files)
         isClosed = state == "closed"
+        cause = values["cause"].flatMap { FenceCause(rawValue: String($0)) } ?? .new
+        surroundings = values["surroundings"].map(String.init)
     }
 
     var text: String {
@@ -50,8 +57,10 @@ struct StoreRecord: Equatable {
         fence \(fence)
         number \(number)
         state \(isClosed ? "closed" : "open")
+        cause \(cause.rawValue)
 
-        """ + files.sorted { $0.key < $1.key }.map { "file \($0.key) \($0.value)\n" }.joined()
+        """ + (surroundings.map { "surroundings \($0)\n" } ?? "")
+            + files.sorted { $0.key < $1.key }.map { "file \($0.key) \($0.value)\n" }.joined()
     }
 }
 
@@ -72,9 +81,10 @@ final class RecordFile {
         close(descriptor)
     }
 
-    /// Whether `path` leads to this file, and the file was not written to or moved since this object was created.
+    /// Whether `path` leads to this file, and the file was not written to since this object was created. If it was
+    /// moved away and back, the times of its directory show that.
     func isAt(_ path: String) -> Bool {
-        guard let identity else { return false }
-        return FileIdentity(path, in: AT_FDCWD) == identity
+        guard let identity, let found = FileIdentity(path, in: AT_FDCWD) else { return false }
+        return found.isSameFile(as: identity) && found.modified == identity.modified
     }
 }

@@ -281,6 +281,74 @@ extension ReplayStoreTests {
             #expect(try firsts(users, 120..<130, issued: 210, at: 210) == 10)
         }
 
+        /// What Kubernetes does to a volume at each start of a pod that has an `fsGroup`.
+        private static let opensToGroup = "chgrp -R $(id -g) . && chmod -R g+rw . && chmod g+sx . replays"
+
+        @Test("a store that a group may write to remembers, closed, after a process was killed, and in use")
+        func openToGroup() throws {
+            let store = try open()
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
+            try store.close()
+            for round in 0..<3 {
+                try shell(Self.opensToGroup)
+                let again = try open(Int64(70 + round))
+                #expect(again.fence == later(-100))
+                let worker = try worker(70)
+                #expect(try firsts([.here(again), worker], 0..<10, issued: 60, at: 75) == 0)
+                try shell(Self.opensToGroup)
+                let next = UInt64(100 * (round + 1))
+                #expect(try firsts([.here(again), worker], next..<(next + 10), issued: 76, at: 76) == 10)
+                #expect(again.fence == later(-100))
+                // The worker, its last user, is killed.
+                try again.close()
+            }
+        }
+
+        @Test(
+            "a fence says what happened to the files, also if a group may write to them",
+            arguments: [
+                ("true", nil), (opensToGroup, nil), ("chmod g+r replays/users", "other modes"),
+                ("mkdir away; mv replays/users away; mv away/users replays", "files of the replay store were moved"),
+                ("mv replays away; mv away replays", "directory was moved"),
+                ("\(opensToGroup); mv replays away; mv away replays; \(opensToGroup)", "directory was moved"),
+                (
+                    "\(opensToGroup); mkdir away; mv replays/* away; mv away/* replays; \(opensToGroup)",
+                    "directory was moved"
+                ),
+                ("\(opensToGroup); touch replays/mine; rm replays/mine; \(opensToGroup)", "directory was moved"),
+                ("rm replays/log", "were missing"), ("rm replays/horizon", "were missing"),
+                ("cp -a replays/log new; mv new replays/log", "copied back"),
+                ("\(opensToGroup); cp -a replays/log new; mv new replays/log; \(opensToGroup)", "copied back"),
+                ("rm replays/store", "is new"), ("rm -r replays", "is new"),
+            ] as [(String, String?)])
+        func causes(_ change: String, _ cause: String?) throws {
+            let store = try open()
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 10)
+            #expect(store.fenceCause == "the replay store is new")
+            try store.close()
+            try shell(change)
+            let again = try open(75)
+            #expect(cause == nil ? again.fence == later(-100) : (later(75)...later(80)).contains(again.fence))
+            #expect(try firsts([.here(again)], 0..<10, issued: 60, at: 76) == 0)
+            #expect(again.fenceCause.contains(cause ?? "is new"), "\(again.fenceCause)")
+            // Who opens it next is told the same.
+            try again.close()
+            #expect(try open(80).fenceCause == again.fenceCause)
+        }
+
+        @Test("a fence says that the machine stopped, and that a store was replaced in use")
+        func causesOfBoot() throws {
+            let store = try open()
+            try shell("rm replays/log")
+            #expect(try firsts([.here(store)], 0..<10, issued: 60, at: 60) == 0)
+            #expect(store.fenceCause.contains("replaced while a gate used it"))
+            try Data("another boot".utf8).write(to: URL(filePath: parent.path + "/boot"))
+            var configuration = LMDBReplayStore.Configuration(clockSkew: .zero)
+            configuration.bootIDFile = parent.path + "/boot"
+            let next = try LMDBReplayStore(path: path, configuration: configuration, at: later(75))
+            #expect(next.fenceCause.contains("the machine stopped before"))
+        }
+
         @Test("a move is not forgotten because the next claim deletes what has expired")
         func awayWhileMinutesPass() throws {
             let store = try open()
