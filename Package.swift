@@ -80,7 +80,7 @@ let package = Package(
             name: "MediaTokenGate",
             dependencies: [
                 "Basics", "EventLoops", "HTTP", "MediaToken", "PlaybackGrants", "ReplayStores", "Settings",
-                "StreamPaths", "TokenXML",
+                "StreamPaths", "TokenCrypto", "TokenXML",
             ], resources: [.embedInCode("Description/openapi.json")]),
         .target(name: "TokenIssuer", dependencies: ["Basics", "MediaToken", "TokenCrypto"]),
         .target(

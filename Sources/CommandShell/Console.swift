@@ -52,18 +52,40 @@ package enum Console {
         exit(ExitStatus.undecided.rawValue)
     }
 
+    /// How grave a message is, by the numbers of syslog(3), by which `journalctl -p` chooses.
+    package enum Gravity: Int {
+        case error = 3
+        case warning, notice, info
+    }
+
+    /// Whether the journal gets standard error, and so the gravity of a line from its beginning (sd-daemon(3)).
+    private static let isJournal = {
+        var status = Glibc.stat()
+        guard fstat(STDERR_FILENO, &status) == 0, let stream = getenv("JOURNAL_STREAM") else { return false }
+        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+    }()
+
     /// Prints a message on standard error, after the name of the program or command, once all buffered lines are
     /// written. A token in the message is cut, since a user may have given one in the place of a file name or a URL,
     /// which messages repeat.
-    package static func printError(_ message: String, from name: String = program) {
+    package static func printError(
+        _ message: String, from name: String = program, as gravity: Gravity = .error
+    ) {
         flush()
         for (number, line) in withoutLogins(withoutTokens(withoutLongWords(message))).split(separator: "\n")
             .enumerated()
         {
             // A line break in a file's name must not begin a message of its own.
-            writeProgress("\(name): \(number > 0 ? "  " : "")\(printable(String(line), limit: .max))\n")
+            let text = printable(String(line), limit: .max)
+            writeProgress("\(isJournal ? "<\(gravity.rawValue)>" : "")\(name): \(number > 0 ? "  " : "")\(text)\n")
         }
     }
+
+    /// Prints a message that says so of itself, since what it is about goes on.
+    package static func printWarning(_ message: String) { printError("warning: \(message)", as: .warning) }
+
+    /// Prints what a service does, in the journal or for whoever started it.
+    package static func printNotice(_ message: String) { printError(message, as: .notice) }
 
     private static let longestWord = 160
     private static let shownOfLongWord = 40

@@ -4,21 +4,36 @@ internal import Glibc
 /// Creates files that did not exist before.
 package enum NewFile {
     /// Writes `text` to a new file with exactly `mode`. Follows no link, replaces nothing, and leaves no partial file.
-    package static func write(_ text: String, to path: String, mode: UInt32) throws(CommandError) {
-        try write(Array(text.utf8), to: path, mode: mode)
+    ///
+    /// - Parameter ofGroupOfDirectory: Whether the file gets the group of its directory.
+    package static func write(
+        _ text: String, to path: String, mode: UInt32, ofGroupOfDirectory: Bool = false
+    ) throws(CommandError) {
+        try write(Array(text.utf8), to: path, mode: mode, ofGroupOfDirectory: ofGroupOfDirectory)
     }
 
     /// Writes `bytes` to a new file, as ``write(_:to:mode:)`` does with a text.
-    package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(CommandError) {
+    package static func write(
+        _ bytes: [UInt8], to path: String, mode: UInt32, ofGroupOfDirectory: Bool = false
+    ) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
-        // The umask reduces the mode that open() is given.
-        guard fchmod(descriptor, mode) == 0, FileBytes.write(bytes, to: descriptor) else {
+        // The umask reduces the mode that open() is given, and a change of the group the mode.
+        guard !ofGroupOfDirectory || fchown(descriptor, uid_t.max, group(ofDirectoryOf: path)) == 0,
+            fchmod(descriptor, mode) == 0, FileBytes.write(bytes, to: descriptor)
+        else {
             let failure = failure(path)
             unlink(path)
             throw failure
         }
+    }
+
+    /// The group of the directory that a file is in; one that leaves the file's as it is if there is no telling.
+    private static func group(ofDirectoryOf path: String) -> gid_t {
+        var status = stat()
+        let directory = path.lastIndex(of: "/").map { path[...$0] } ?? "."
+        return stat(String(directory), &status) == 0 ? status.st_gid : gid_t.max
     }
 
     /// Makes the directory, for its owner alone, if it does not exist. Its parent must exist.

@@ -83,6 +83,13 @@ public final class RedisReplayStore: ReplayStore {
         return try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).probe() }
     }
 
+    /// What a restart of the server would cost, in one sentence; `nil` if it costs nothing.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package func restartCost() throws(ReplayStoreError) -> String? {
+        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).restartCost() }
+    }
+
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
     /// deadline holds for each request. A key may be counted twice while a server resizes its table.
     ///

@@ -115,6 +115,20 @@ public enum ConfiguredReplayStore: ReplayStore {
         if case .redis(let store) = self { store.configuration.warnings } else { [] }
     }
 
+    /// What a restart of the store's server would cost, in one sentence; `nil` if it costs nothing, or cannot be told.
+    package var restartCost: String? {
+        if case .redis(let store) = self { (try? store.restartCost()) ?? nil } else { nil }
+    }
+
+    /// Why the store has a fence, in one clause.
+    package var fenceCause: String {
+        switch self {
+        case .memory: "the replay store is in memory, and begins with the gate"
+        case .lmdb(let store): store.fenceCause
+        case .redis: "the replay store is new, or its server lost what it knew"
+        }
+    }
+
     /// The store's contents: entries by expiry bucket, size and fence.
     ///
     /// - Throws: `ReplayStoreError`.

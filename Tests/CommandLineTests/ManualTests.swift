@@ -5,7 +5,8 @@ import Testing
 /// The commands that the manual has a page for.
 enum Manual {
     static let commands = [
-        [], ["bench"], ["bench", "gate"], ["bench", "verify"], ["completions"], ["demo"], ["grant"], ["help"],
+        [], ["bench"], ["bench", "gate"], ["bench", "verify"], ["completions"], ["demo"], ["grant"], ["health"],
+        ["help"],
         ["inspect"],
         ["issue"], ["keys"], ["keys", "generate"], ["keys", "import"], ["keys", "list"], ["manual"], ["replays"],
         ["serve"], ["verify"],

@@ -30,7 +30,11 @@ extension EndToEnd {
                 metrics.contains(
                     "media_token_verdicts_total{code=\"VALID_TOKEN\",requestor=\"MML\",endpoint=\"/v1/verify\"} 1"))
             #expect(metrics.contains("media_token_connections 1"))
-            #expect(metrics.contains(try Regex("media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\"\\} 1")))
+            #expect(
+                metrics.contains(
+                    try Regex(
+                        "media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\",configuration=\"[0-9a-f]{12}\"\\} 1"
+                    )))
             for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {
                 let answer = connection.ask("GET / HTTP/1.1\r\nHost: gate\r\nX-Request-Id: \(request)\r\n\r\n")
                 #expect(answer?.status == 404)

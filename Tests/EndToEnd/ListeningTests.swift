@@ -358,6 +358,7 @@ extension EndToEnd {
             let manager = try DatagramSocket(path: folder + "/notify")
             let gate = try GateProcess(in: place, launcher: ["NOTIFY_SOCKET=\(folder)/notify"])
             #expect(manager.receive() == "READY=1")
+            #expect(manager.receive() == "STATUS=serving: 1 key, 0 routes")
             gate.signal(SIGHUP)
             #expect(manager.receive()?.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") == true)
             #expect(manager.receive() == "READY=1")

@@ -69,7 +69,7 @@ extension EndToEnd {
             let gates = [
                 try GateProcess(
                     in: place, replays: "lmdb:\(folder)/replays",
-                    GateDestination.strict + [
+                    try place.exchange() + [
                         "--listen", "tls:127.0.0.1:\(try FreePort.take(1)[0])", "--tls-certificate",
                         "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key",
                     ]),
@@ -82,10 +82,14 @@ extension EndToEnd {
             }
             let prometheus = try Prometheus(asking: gates.map(\.adminPort), rules: Self.monitoring.path, in: folder)
             try prometheus.wait { try prometheus.values("count(media_token_build_info)") == [2] }
+            let segment =
+                "GET /v1/authz/ext-authz/live/1.ts HTTP/1.1\r\nHost: gate\r\nCookie: "
+                + "\(try place.grant())\r\n\r\n"
             // The first answers make the series; the next ones let them rise between two of its questions.
             for seen in ["count(sum by (instance) (media_token_verdicts_total)) == 2", "\(Self.rising) == 2"] {
                 for gate in gates {
                     let connection = try RawConnection(port: gate.port)
+                    #expect(connection.ask(segment) != nil)
                     for token in try place.tokens(3) + ["no token"] {
                         #expect(connection.ask(GateProcess.verification(token)) != nil)
                     }

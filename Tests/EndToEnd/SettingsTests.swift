@@ -227,8 +227,8 @@ extension EndToEnd {
             for (name, digits) in [("akamai", "0f"), ("cat", "0f"), ("cat-old", "1f")] {
                 _ = try place.directory.write(String(repeating: digits, count: 32), to: name + ".key")
             }
-            for name in ["secure-link.key", "salt-file", "keystore-password"] {
-                _ = try place.directory.write("a secret of some length", to: name)
+            for name in ["secure-link.key", "salt-file", "keystore-password", "viewer.key"] {
+                _ = try place.directory.write("a secret of some length, for example", to: name)
             }
             try Program("openssl").succeed(["genrsa", "-out", folder + "/cloudfront.key", "2048"])
         }

@@ -19,16 +19,17 @@ struct GateLogTests {
     private static func taken(_ group: AnswerRecords, by log: GateLog) -> AnswerRecords {
         let records = group.records.map { record in
             var record = record
-            record.isLogged = log.takesNext()
+            record.isLogged = log.takesNext(isAllowed: record.code.name.hasPrefix("S"))
             return record
         }
         return AnswerRecords(time: group.time, microseconds: group.microseconds, records: records)
     }
 
     /// The lines that a log writes for groups, before it is closed.
-    private func lines(every: Int, _ groups: [AnswerRecords]) throws -> [String] {
+    private func lines(every: Int, refusedEvery: Int = 1, _ groups: [AnswerRecords]) throws -> [String] {
         let pipe = Pipe()
-        let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: every)
+        let log = GateLog(
+            to: pipe.fileHandleForWriting.fileDescriptor, allowedEvery: every, refusedEvery: refusedEvery)
         for group in groups { log.add(Self.taken(group, by: log)) }
         log.close(withinMilliseconds: 5000)
         try pipe.fileHandleForWriting.close()
@@ -70,10 +71,22 @@ struct GateLogTests {
         for (number, line) in logged.enumerated() { #expect(line.contains("\"S\((number + 1) * every - 1)\"")) }
     }
 
+    @Test(
+        "refusals are counted for themselves, so none is lost where most answers that allow are",
+        arguments: [0, 3, 100])
+    func refusals(every: Int) throws {
+        let codes = (0..<30).map { $0 % 3 == 0 ? "R\($0)" : "S\($0)" }
+        let logged = try lines(every: every, [group(codes)])
+        #expect(logged.filter { $0.contains("\"R") }.count == 10)
+        #expect(logged.filter { $0.contains("\"S") }.count == (every == 0 ? 0 : 20 / every))
+        #expect(try lines(every: 0, refusedEvery: 5, [group(codes)]).count == 2)
+        #expect(try lines(every: 1, refusedEvery: 0, [group(codes)]).count == 20)
+    }
+
     @Test("lines that do not fit, or come after the end, are counted as lost")
     func lost() throws {
         let pipe = Pipe()
-        let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, every: 1)
+        let log = GateLog(to: pipe.fileHandleForWriting.fileDescriptor, allowedEvery: 1, refusedEvery: 1)
         // Nobody reads the pipe, so that the writer waits when it is full.
         let large = group(Array(repeating: String(repeating: "x", count: 1000), count: 1000))
         for _ in 0..<20 { log.add(Self.taken(large, by: log)) }

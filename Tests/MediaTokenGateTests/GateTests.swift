@@ -197,6 +197,9 @@ struct GateTests {
                 "name 2 of the path is a step"
             ),
             ("forward-auth", [("X-Forwarded-Uri", "/elsewhere?media_token=secret")], "", "no route names"),
+            ("forward-auth", [("X-Forwarded-Uri", "/v1/play?path=/live/secret")], "", "the path is the gate's own"),
+            ("gateway-fabric", [("X-Original-URI", "/live/1"), ("X-Forwarded-Uri", "/live/1")], "", "in Path"),
+            ("gateway-fabric", [("Path", "/live/1"), ("Path", "/live/free/1")], "", "Path is given more than once"),
             ("forward-auth", [("X-Forwarded-Uri", "/live/FREE/secret")], "", "might take the stream's path for one"),
             ("auth-request", [("X-Original-URI", "https://live.example/live/secret")], "", "begin with a slash"),
             ("auth-request", [("X-Original-URL", "/live/secret")], "", "X-Original-URL is not a URL"),
@@ -224,6 +227,30 @@ struct GateTests {
             #expect(answer.status == 403 && answer.value(of: "X-Media-Token-Code") == "ROUTE_UNKNOWN")
             let detail = answer.value(of: "X-Media-Token-Detail") ?? ""
             #expect(detail.contains(reason) && !detail.contains("secret"), "\(endpoint), \(headers): \(detail)")
+        }
+    }
+
+    @Test("what NGINX Gateway Fabric sets tells path, method and host, and nothing else does")
+    func gatewayFabric() throws {
+        let hosts = ["a.example"].compactMap { StreamHost(withoutPort: $0) }
+        let routes = [
+            GateRoute(
+                path: "/live", hosts: hosts, access: .token(Expectation(requestor: "MML", resource: "TNT")),
+                allowing: [.head]),
+            GateRoute(path: "/live/free", hosts: hosts, access: .open),
+        ]
+        let gate = Gate(routes: routes.compactMap(\.self))
+        for (fields, code) in [
+            ([("Path", "/live/1?a=b"), ("Method", "GET"), ("Host", "a.example")], "VALID_TOKEN"),
+            ([("Path", "/live/1"), ("Method", "HEAD"), ("Host", "a.example")], "TOKEN_NOT_CONSUMED"),
+            ([("Path", "/live/free/1"), ("X-Original-URI", "/live/1"), ("Host", "a.example")], "TOKEN_NOT_REQUIRED"),
+            ([("Path", "/live/1"), ("Host", "b.example"), ("X-Original-Host", "a.example")], "ROUTE_UNKNOWN"),
+        ] {
+            let answer = answer(
+                HTTPRequest(
+                    method: "GET", path: "/v1/authz/gateway-fabric",
+                    headers: fields.map { (name: $0.0, value: $0.1) } + [("X-Media-Token", base64)]), by: gate)
+            #expect(answer.value(of: "X-Media-Token-Code") == code, "\(fields)")
         }
     }
 

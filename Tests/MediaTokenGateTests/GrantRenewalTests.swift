@@ -11,6 +11,7 @@ import Testing
 struct GrantRenewalTests {
     private static let issued: Int64 = 1_800_000_000
     private let directory: TemporaryDirectory
+    private let routes: String
     private let gate: Gate
     private let verifier: MediaTokenVerifier
     private let (old, new): (CommonAccessToken, CommonAccessToken)
@@ -20,7 +21,7 @@ struct GrantRenewalTests {
         self.directory = directory
         let keys = try [1, 2].map { try directory.write(String(repeating: "0\($0)", count: 32), to: "\($0)") }
         let (mml, cat) = (#""requestor": "MML", "resource": "TNT""#, #""kind": "cat", "key-id": ["newer", "old"]"#)
-        let routes = """
+        routes = """
             {"keys": ["x"], "routes": [
               {"path": "/live", \(mml), "grant": {\(cat), "key-file": \(keys), "issuer": "gate", "cookie-domain": "a.example",
                 "partitioned": true, "renew": "automatic:300:60", "validity": 600, "renew-until": 1000}},
@@ -45,7 +46,7 @@ struct GrantRenewalTests {
     }
 
     private func reply(
-        _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET",
+        _ target: String = "/live/1.ts", at second: Int64 = 599, method: String = "GET", by other: Gate? = nil,
         _ change: (inout CATClaims) -> Void
     ) throws -> GateReply {
         var claims = CATClaims()
@@ -58,7 +59,29 @@ struct GrantRenewalTests {
             method: "GET", path: "/v1/authz/forward-auth",
             headers: [("X-Forwarded-Uri", target), ("X-Forwarded-Method", method), ("Cookie", cookie)])
         let now = Timestamp(milliseconds: (Self.issued + second) * 1000)
-        return gate.reply(to: request, by: verifier, at: now)
+        return (other ?? gate).reply(to: request, by: verifier, at: now)
+    }
+
+    @Test("a proxy may keep an answer only where a grant or an open route allows, and never beyond the grant's end")
+    func kept() throws {
+        let kept = try Gate(reading: routes.replacing(#"{"keys""#, with: #"{"decision-max-age": 20, "keys""#))
+        func fields(_ target: String, at second: Int64, by gate: Gate) throws -> [String] {
+            try reply(target, at: second, by: gate) { _ in }.answer.headers.filter {
+                ["Cache-Control", "Vary"].contains($0.name)
+            }.map(\.value)
+        }
+        #expect(try fields("/live/1.ts", at: 100, by: gate) == ["no-store"])
+        #expect(try fields("/free/1.ts", at: 100, by: gate) == ["no-store"])
+        let vary =
+            "host, Cookie, CTA-Common-Access-Token, Method, Path, X-Forwarded-Host, X-Forwarded-Method, "
+            + "X-Forwarded-Uri, X-Original-Host, X-Original-Method, X-Original-URI, X-Original-URL"
+        #expect(try fields("/live/1.ts", at: 100, by: kept) == ["max-age=20", vary])
+        #expect(try fields("/free/1.ts", at: 100, by: kept) == ["max-age=20", vary])
+        #expect(try fields("/once/1.ts", at: 590, by: kept) == ["max-age=10", vary])
+        // With a renewed grant in it, and refused.
+        for (target, second) in [("/live/1.ts", 599), ("/once/1.ts", 600), ("/none", 1)] {
+            #expect(try fields(target, at: Int64(second), by: kept) == ["no-store"], "\(target)")
+        }
     }
 
     @Test("a grant that opens a request in its window is replaced by a later one of the first key, in one cookie")

@@ -77,7 +77,9 @@ extension PolicyCheck {
     ) -> CheckReport {
         let signed = signed(policy, claims, expectation, now)
         guard isAsked else { return .notAsked(name, signed) }
-        if let failure = failure(policy, claims, expectation, now) { return .failed(Rejection(.policy(failure))) }
+        if let failure = failure(policy, claims, expectation, now) {
+            return .failed(Rejection(.policy(failure, of: claims)))
+        }
         if let exemption = exemption(policy, claims, expectation, now) {
             return .notChecked(name, "\(signed); \(exemption)")
         }

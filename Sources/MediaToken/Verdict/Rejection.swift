@@ -13,9 +13,9 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case envelope(EnvelopeError)
         case signature(SignatureError)
         case claims(ClaimsError)
-        case policy(PolicyFailure)
-        case alreadyUsed
-        case predatesStore(issued: TokenDate, since: Timestamp)
+        case policy(PolicyFailure, of: MediaTokenClaims?)
+        case alreadyUsed(MediaTokenClaims)
+        case predatesStore(MediaTokenClaims, since: Timestamp)
     }
 
     let reason: Reason
@@ -32,7 +32,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         switch reason {
         case .envelope, .claims: .invalidTokenFormat
         case .signature: .invalidSignature
-        case .policy(let failure): failure.code
+        case .policy(let failure, _): failure.code
         case .alreadyUsed: .tokenAlreadyUsed
         case .predatesStore: .tokenPredatesStore
         }
@@ -47,11 +47,20 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .envelope(let error): error.message
         case .signature(let error): error.message
         case .claims(let error): error.message
-        case .policy(let failure): failure.message
+        case .policy(let failure, _): failure.message
         case .alreadyUsed: "this token was used before; a media token opens one play"
-        case .predatesStore(let issued, let since):
-            "issued \(issued), but the replay store has complete records only for tokens issued after "
-                + "\(since.text(offset: issued.offset)), so an earlier use cannot be ruled out"
+        case .predatesStore(let claims, let since):
+            "issued \(claims.issueTime), but the replay store has complete records only for tokens issued after "
+                + "\(since.text(offset: claims.issueTime.offset)), so an earlier use cannot be ruled out"
+        }
+    }
+
+    /// The claims, if the signature was verified. They are proven, but open nothing.
+    package var authenticClaims: MediaTokenClaims? {
+        switch reason {
+        case .policy(_, let claims): claims
+        case .alreadyUsed(let claims), .predatesStore(let claims, _): claims
+        case .envelope, .signature, .claims: nil
         }
     }
 
@@ -80,7 +89,7 @@ public struct Rejection: Sendable, CustomStringConvertible {
         case .signature:
             "load the key of the environment that issued it (production and staging differ), and check that nothing "
                 + "altered the token on its way"
-        case .policy(let failure): failure.advice
+        case .policy(let failure, _): failure.advice
         case .alreadyUsed: "fetch a new token for each play, and never cache one"
         case .predatesStore:
             "fetch a new token after that time; a new store accepts no token from before its beginning, clock skew included"

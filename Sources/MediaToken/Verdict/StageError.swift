@@ -47,8 +47,8 @@ package indirect enum StageError: Error, Sendable {
         }
     }
 
-    init(_ failure: PolicyFailure) {
-        self = .rejected(Rejection(.policy(failure)))
+    init(_ failure: PolicyFailure, of claims: SignedClaims) {
+        self = .rejected(Rejection(.policy(failure, of: claims.claims)))
     }
 
     init(_ error: ReplayStoreError) {

@@ -140,11 +140,11 @@ private struct InspectedBinding {
             windowAnswer(questions.time, at: time),
             answer(.requestor, questions.requestor, claims.requestor) { signed, expected in
                 signed == expected
-                    ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]))))
+                    ? nil : .failed(Rejection(.policy(.requestor(signed: signed, expected: [expected]), of: nil)))
             },
             answer(.resource, questions.resource, claims.resource) { signed, expected in
                 expected.matches(signed)
-                    ? nil : .failed(Rejection(.policy(.resource(signed: signed, expected: expected))))
+                    ? nil : .failed(Rejection(.policy(.resource(signed: signed, expected: expected), of: nil)))
             },
             answer(.mvpd, questions.mvpds, claims.mvpd) { signed, allowed in
                 let list = allowed.map { "'\($0)'" }.sorted().joined(separator: ", ")

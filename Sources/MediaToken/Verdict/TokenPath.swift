@@ -78,7 +78,7 @@ package final class TokenPath {
         do {
             return .success(try policy.approve(claims, for: expectation, at: now))
         } catch {
-            return .failure(StageError(error))
+            return .failure(StageError(error, of: claims))
         }
     }
 }

@@ -133,12 +133,12 @@ extension ApprovedToken {
         case .success(.repeated(let since)) where retries?.isOpen(since, at: now) ?? false:
             .success(.accepted(VerifiedToken(self, firstUse: since, isRetry: true)))
         case .success(.alreadyUsed), .success(.repeated):
-            .success(.rejected(Rejection(.alreadyUsed, of: TokenID(signed.digest))))
+            .success(.rejected(Rejection(.alreadyUsed(signed.claims), of: TokenID(signed.digest))))
         case .success(.predatesStore(let since)):
             .success(
                 .rejected(
                     Rejection(
-                        .predatesStore(issued: signed.claims.issueTime, since: since), of: TokenID(signed.digest))))
+                        .predatesStore(signed.claims, since: since), of: TokenID(signed.digest))))
         case .failure(let error):
             .failure(VerificationError(error))
         }

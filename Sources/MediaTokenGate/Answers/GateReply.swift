@@ -27,11 +27,26 @@ package struct GateReply: Sendable {
     var route: String?
 
     /// Creates an answer that no cache may keep.
-    init(_ status: Int, _ row: AnswerCode, type: String? = nil, body: [UInt8] = [], detail: String? = nil) {
+    ///
+    /// - Parameter isKept: Whether the caller says for how long a cache may keep it.
+    init(
+        _ status: Int, _ row: AnswerCode, type: String? = nil, body: [UInt8] = [], detail: String? = nil,
+        isKept: Bool = false
+    ) {
         answer = HTTPAnswer(status, type: type, body: body)
         answer.add("X-Media-Token-Code", row.name)
-        answer.add("Cache-Control", "no-store")
+        if !isKept { answer.add("Cache-Control", "no-store") }
         (self.row, self.detail) = (row, detail)
+    }
+
+    /// The answer that a cache may keep for some seconds, for requests that are the same in all that the gate reads.
+    func kept(for seconds: Int64) -> GateReply {
+        guard seconds > 0 else { return self }
+        var reply = GateReply(answer.status, row, detail: detail, isKept: true)
+        reply.answer.add("Cache-Control", "max-age=\(seconds)")
+        reply.answer.add("Vary", GateField.ofProxies)
+        (reply.grant, reply.route) = (grant, route)
+        return reply
     }
 
     /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.

@@ -31,13 +31,15 @@ struct AnswerRecord: Sendable {
     var detail: String?
     /// The short ID of the token; `nil` if no token could be split into a signature and signed bytes.
     var token: TokenID?
+    /// A pseudonym of the viewer, from whom the token is; `nil` if it is not authentic, or none are given.
+    var viewer: UInt64?
     /// The playback grant that the request had in the token's place.
     var grant: UsedGrant?
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
         code.name == other.code.name && requestor == other.requestor && isStoreError == other.isStoreError
-            && place == other.place
+            && place == other.place && grant?.keyID == other.grant?.keyID
     }
 }
 

@@ -26,7 +26,7 @@ package struct CertificateWatch {
         last = (end, seconds)
         let date = TokenDate(Timestamp(milliseconds: end * 1000))
         return end < seconds
-            ? "warning: \(file): expired \(date); clients refuse it; replace the file, and the gate reloads it (at SIGHUP if watch is 0)"
-            : "warning: \(file): expires \(date), in \((end - seconds) / Self.day) days; replace the file, and the gate reloads it (at SIGHUP if watch is 0)"
+            ? "\(file): expired \(date); clients refuse it; replace the file, and the gate reloads it (at SIGHUP if watch is 0)"
+            : "\(file): expires \(date), in \((end - seconds) / Self.day) days; replace the file, and the gate reloads it (at SIGHUP if watch is 0)"
     }
 }

@@ -7,24 +7,34 @@ internal import Synchronization
 package final class GateLog: Sendable {
     /// `nil` if nothing is logged.
     private let writer: LineWriter?
-    private let every: Int
-    /// How many answers there were.
-    private let seen = Atomic<Int>(0)
+    /// One in so many answers is logged; 0 logs none.
+    private let (allowedEvery, refusedEvery): (Int, Int)
+    /// How many answers there were of either kind.
+    private let (allowed, refused) = (Count(), Count())
+
+    private final class Count: Sendable {
+        private let seen = Atomic<Int>(0)
+
+        func takesNext(of every: Int) -> Bool {
+            every == 1 || every > 1 && seen.add(1, ordering: .relaxed).newValue % every == 0
+        }
+    }
 
     /// - Parameters:
     ///   - descriptor: The file descriptor that lines are written to.
-    ///   - every: One in so many answers is logged; 0 logs none.
-    package init(to descriptor: Int32, every: Int) {
-        self.every = every
-        writer = every > 0 ? LineWriter(to: descriptor) { "{\"dropped\":\($0)}" } : nil
+    ///   - allowedEvery: One in so many answers that allow a request is logged; 0 logs none.
+    ///   - refusedEvery: One in so many of the others; 0 logs none.
+    package init(to descriptor: Int32, allowedEvery: Int, refusedEvery: Int) {
+        (self.allowedEvery, self.refusedEvery) = (allowedEvery, refusedEvery)
+        writer = max(allowedEvery, refusedEvery) > 0 ? LineWriter(to: descriptor) { "{\"dropped\":\($0)}" } : nil
     }
 
     /// The number of lines that were lost.
     var lostLines: Int { writer?.lost ?? 0 }
 
     /// Counts an answer, and tells whether it gets a line.
-    func takesNext() -> Bool {
-        every == 1 || every > 1 && seen.add(1, ordering: .relaxed).newValue % every == 0
+    func takesNext(isAllowed: Bool) -> Bool {
+        isAllowed ? allowed.takesNext(of: allowedEvery) : refused.takesNext(of: refusedEvery)
     }
 
     /// Makes the lines of those of a group's records that are to be logged, and hands them to the writer.
@@ -75,6 +85,7 @@ extension AnswerRecord {
         if !isSent { lines.add("sent", false) }
         lines.add("time", time)
         lines.add("token", hexadecimal: (token ?? grant?.token)?.word)
+        lines.add("viewer", hexadecimal: viewer)
         lines.close()
     }
 }

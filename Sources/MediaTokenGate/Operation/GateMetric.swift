@@ -3,6 +3,7 @@
 package enum GateMetric: String, CaseIterable {
     case verdicts = "media_token_verdicts_total"
     case verdictSeconds = "media_token_verdict_seconds"
+    case grants = "media_token_grants_total"
     case groupTokens = "media_token_group_tokens"
     case storeSeconds = "media_token_store_seconds"
     case storeUp = "media_token_store_up"
@@ -46,6 +47,7 @@ package enum GateMetric: String, CaseIterable {
         case .verdictSeconds:
             Declaration(
                 .histogram, "Time from the event-loop iteration that brought a request to its answer.", ["endpoint"])
+        case .grants: Declaration(.counter, "Requests that a playback grant opened, by the ID of its key.", ["key"])
         case .groupTokens: Declaration(.histogram, "Tokens whose signatures were verified together.")
         case .storeSeconds:
             Declaration(.histogram, "Time that the replay store took to decide the claims of a group of tokens.")
@@ -82,7 +84,10 @@ package enum GateMetric: String, CaseIterable {
         case .certificateExpiry:
             Declaration(.gauge, "When the gate's own certificate ends, in seconds since 1970; absent without TLS.")
         case .build:
-            Declaration(.gauge, "Always 1: the version, and what verifies signatures.", ["version", "signatures"])
+            Declaration(
+                .gauge,
+                "Always 1: the version, what verifies signatures, and a hash of settings and verification keys, the same on gates that are configured alike.",
+                ["version", "signatures", "configuration"])
         case .processCPU: Declaration(.counter, "Processor time that the process used, in seconds.")
         case .processMemory: Declaration(.gauge, "Memory of the process that is in RAM, in bytes.")
         case .processVirtualMemory: Declaration(.gauge, "Address space of the process, in bytes.")

@@ -28,6 +28,8 @@ package final class GateMetrics: Sendable {
     private struct State {
         var verdicts: [Label: Int] = [:]
         var requestors: Set<String> = []
+        /// The requests that grants opened, by the IDs of the keys.
+        var grants: [String: Int] = [:]
         /// The times of answers by endpoint.
         var latency: [String: Histogram] = [:]
         var store = Histogram(bounds: GateMetrics.bounds)
@@ -53,6 +55,9 @@ package final class GateMetrics: Sendable {
                     .count(Double(microseconds) / 1e6, times: answers)
             }
             if first.isStoreError { storeErrors += answers }
+            if first.code.name == GateCode.grantValid.rawValue, let key = first.grant?.keyID {
+                grants[key, default: 0] += answers
+            }
         }
 
         /// All counts as metrics.
@@ -66,12 +71,14 @@ package final class GateMetrics: Sendable {
             for (endpoint, histogram) in self.latency.sorted(by: { $0.key < $1.key }) {
                 histogram.add(to: &latency, [endpoint])
             }
+            var grants = MetricFamily(.grants)
+            for (key, count) in self.grants.sorted(by: { $0.key < $1.key }) { grants.add(count, [key]) }
             var reloads = MetricFamily(.reloadSuccessful)
             for cause in ReloadCause.allCases {
                 reloads.add(failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
             }
             return [
-                verdicts, latency, groups.family(.groupTokens), store.family(.storeSeconds),
+                verdicts, latency, grants, groups.family(.groupTokens), store.family(.storeSeconds),
                 MetricFamily(.storeErrors, storeErrors), reloads, MetricFamily(.reloadTime, reloadTime.seconds),
             ]
         }

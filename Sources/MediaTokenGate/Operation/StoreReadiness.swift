@@ -1,7 +1,8 @@
 internal import Basics
 package import MediaToken
+internal import Synchronization
 
-/// Whether a load balancer should send requests to the gate: by the replay store, until the gate stops.
+/// What the replay store lets the gate do: by what the store reports, and by the claims that it fails to decide.
 ///
 /// A gate whose store is new waits until the store's fence has passed, since it would refuse the token of every play.
 /// It waits only once: when a store sets a fence later, all gates that share it have the same one, and they still serve
@@ -16,16 +17,37 @@ package final class StoreReadiness: Sendable {
         case failed(ReplayStoreError)
     }
 
-    private struct State {
+    /// What the operator is told once, when it happens.
+    package enum Change: Equatable, Sendable {
+        /// No token is accepted from now on.
+        case lost(ReplayStoreError)
+        case regained
+        /// The store has a later fence than before, which has not passed yet.
+        ///
+        /// - Parameter isReady: Whether the gate is ready all the same.
+        case fenced(until: Timestamp, isReady: Bool)
+    }
+
+    fileprivate struct State {
         var fence: Timestamp?
         var hasBeenReady: Bool
         var isStopping = false
+        /// Whether the last thing that the operator was told is that the store is lost.
+        var isLost = false
+        /// Whether the store has failed to decide a claim since it was last asked.
+        var hasFailed = false
     }
 
     private let state: Guarded<State>
+    private let tell: @Sendable (Change) -> Void
 
-    /// - Parameter waits: Whether the gate is not ready before the fence of a new store has passed.
-    package init(waits: Bool) { state = Guarded(State(fence: nil, hasBeenReady: !waits)) }
+    /// - Parameters:
+    ///   - waits: Whether the gate is not ready before the fence of a new store has passed.
+    ///   - tell: Tells the operator, on the thread that noticed.
+    package init(waits: Bool, tell: @escaping @Sendable (Change) -> Void = { _ in }) {
+        state = Guarded(State(fence: nil, hasBeenReady: !waits))
+        self.tell = tell
+    }
 
     /// The fence that the store reported last; `nil` if it has none, or has not been asked.
     package var fence: Timestamp? { state.withLock { $0.fence } }
@@ -33,25 +55,57 @@ package final class StoreReadiness: Sendable {
     /// Whether the gate stops, so that it is not ready whatever the store reports.
     package var isStopping: Bool { state.withLock { $0.isStopping } }
 
+    /// Whether the store did not work when something was last heard of it.
+    package var isLost: Bool { state.withLock { $0.isLost } }
+
     /// Records that the gate stops.
     package func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Records what the store reports.
+    /// Records that the store did not decide a claim.
+    func claimFailed(_ error: ReplayStoreError) {
+        let change = state.withLock { state -> Change? in
+            state.hasFailed = true
+            return state.lose(error)
+        }
+        if let change { tell(change) }
+    }
+
+    /// Records what the store reports. A store that was lost is regained when it works, and has decided every claim
+    /// since it was asked before.
     ///
     /// - Parameter report: The store's fence, `nil` if it has none, or why the store does not work.
     package func answer(to report: Result<Timestamp?, ReplayStoreError>, at now: Timestamp) -> Answer {
-        state.withLock { state in
-            switch report {
-            case .failure(let error): return .failed(error)
-            case .success(let fence):
-                state.fence = fence
-                let seconds = fence.map { $0.secondsUntilPassed(at: now) } ?? 0
-                guard !state.hasBeenReady, seconds > 0 else {
-                    state.hasBeenReady = true
-                    return .ready
-                }
-                return .fenced(seconds: seconds)
+        let (answer, changes) = state.withLock { $0.take(report, at: now) }
+        for change in changes { tell(change) }
+        return answer
+    }
+}
+
+extension StoreReadiness.State {
+    fileprivate mutating func lose(_ error: ReplayStoreError) -> StoreReadiness.Change? {
+        defer { isLost = true }
+        return isLost ? nil : .lost(error)
+    }
+
+    fileprivate mutating func take(
+        _ report: Result<Timestamp?, ReplayStoreError>, at now: Timestamp
+    ) -> (StoreReadiness.Answer, [StoreReadiness.Change]) {
+        switch report {
+        case .failure(let error): return (.failed(error), [lose(error)].compactMap(\.self))
+        case .success(let fence):
+            var changes: [StoreReadiness.Change] = []
+            if isLost, !hasFailed {
+                isLost = false
+                changes.append(.regained)
             }
+            hasFailed = false
+            let seconds = fence.map { $0.secondsUntilPassed(at: now) } ?? 0
+            hasBeenReady = hasBeenReady || seconds <= 0
+            if let fence, seconds > 0, self.fence.map({ $0 < fence }) ?? true {
+                changes.append(.fenced(until: fence, isReady: hasBeenReady))
+            }
+            self.fence = fence
+            return (hasBeenReady ? .ready : .fenced(seconds: seconds), changes)
         }
     }
 }

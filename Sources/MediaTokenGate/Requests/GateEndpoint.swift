@@ -31,7 +31,7 @@ enum GateDestination: Equatable, Sendable {
 
 /// What the gate can be asked, by the path of the request.
 enum GateEndpoint: CaseIterable, Sendable {
-    case verify, play, explain, authRequest, forwardAuth, extAuthz
+    case verify, play, explain, authRequest, forwardAuth, gatewayFabric, extAuthz
 
     /// The gate's own path, without what Envoy appends to it.
     var path: StaticString {
@@ -41,6 +41,7 @@ enum GateEndpoint: CaseIterable, Sendable {
         case .explain: "/v1/explain"
         case .authRequest: "/v1/authz/auth-request"
         case .forwardAuth: "/v1/authz/forward-auth"
+        case .gatewayFabric: "/v1/authz/gateway-fabric"
         case .extAuthz: "/v1/authz/ext-authz"
         }
     }

@@ -12,6 +12,8 @@ enum GateField {
     static let forwardedURI: HTTPFieldName = "X-Forwarded-Uri"
     static let grant = HTTPFieldName(CommonAccessToken.name)
     static let idempotencyKey: HTTPFieldName = "Idempotency-Key"
+    /// The method and the target of a client's request, as NGINX Gateway Fabric names them.
+    static let (method, path): (HTTPFieldName, HTTPFieldName) = ("Method", "Path")
     static let origin: HTTPFieldName = "Origin"
     static let originalHost: HTTPFieldName = "X-Original-Host"
     static let originalMethod: HTTPFieldName = "X-Original-Method"
@@ -24,4 +26,11 @@ enum GateField {
     static let streamToken: HTTPFieldName = "X-Media-Token"
     static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
     static let traceParent: HTTPFieldName = "traceparent"
+
+    /// All that decides an answer which needs no token, in the form of `Vary` (RFC 9110, 12.5.5).
+    static let ofProxies = [
+        HTTPFieldName.host, cookie, grant, method, path, forwardedHost, forwardedMethod, forwardedURI, originalHost,
+        originalMethod,
+        originalURI, originalURL,
+    ].map(\.description).joined(separator: ", ")
 }

@@ -6,8 +6,9 @@ internal import StreamPaths
 
 /// The result of checking the playback grants in a request.
 enum GrantAnswer {
-    /// A grant opens the stream. The `Set-Cookie` field has the one that replaces it, if that is due.
-    case opens(UsedGrant, renewal: Result<HTTPFields?, GrantError>)
+    /// A grant opens the stream until `expires`, in seconds since 1970. The `Set-Cookie` field has the one that
+    /// replaces it, if that is due.
+    case opens(UsedGrant, renewal: Result<HTTPFields?, GrantError>, expires: Int64?)
     /// No grant opens the stream; the text says why the first one does not.
     case refused(UsedGrant?, reason: String)
 }
@@ -37,7 +38,7 @@ extension GateRoute {
                 used = authentic
                 try check(claims, opening: asked, verifier, ownPrefix: grant.prefix, at: now)
                 let renewal = Result { () throws(GrantError) in try grant.renewal(of: claims, at: now) }
-                return .opens(authentic, renewal: renewal)
+                return .opens(authentic, renewal: renewal, expires: claims.expires)
             } catch {
                 refused = refused ?? .refused(used, reason: "\(error)")
             }

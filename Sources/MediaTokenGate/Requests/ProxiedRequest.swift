@@ -29,6 +29,11 @@ struct ProxiedRequest {
             target = try Self.one(GateField.forwardedURI, of: question)
             method = question.onlyValue(of: GateField.forwardedMethod)
             (host, attempt) = (question.onlyValue(of: GateField.forwardedHost), nil)
+        case .gatewayFabric:
+            // It passes no header of the client on but those that it is told to (its template of server blocks).
+            target = try Self.one(GateField.path, of: question)
+            method = question.onlyValue(of: GateField.method)
+            (host, attempt) = (question.onlyValue(of: .host), nil)
         case .extAuthz:
             // Envoy appends the client's target to the prefix, and uses the client's method and host.
             // Unreached: The endpoint is found by this beginning of the target; the default only satisfies the type.

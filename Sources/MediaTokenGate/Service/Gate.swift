@@ -10,6 +10,7 @@ package struct Gate: Sendable {
     private let sources: TokenSources
     private let dialects: [DialectReaders]
     private let corsOrigins: CORSOrigins
+    private let decisionMaxAge: Duration
 
     /// - Parameters:
     ///   - routes: The rule for each path of the streams.
@@ -17,14 +18,16 @@ package struct Gate: Sendable {
     ///   - comparesCanonically: Whether `/v1/verify` and `/v1/play` compare MRSS resources as canonical XML.
     ///   - dialects: The paths at which apps ask as they asked another service.
     ///   - corsOrigins: The origins whose pages may call the gate.
+    ///   - decisionMaxAge: The time for which a proxy may keep an answer that needs no token.
     package init(
         routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false,
-        dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins()
+        dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins(), decisionMaxAge: Duration = .zero
     ) {
         let exchange = TokenExchange(routes: GateRoutes(routes), comparesCanonically: comparesCanonically)
         (self.exchange, self.sources) = (exchange, sources)
         self.dialects = DialectReaders.all(dialects, routes)
-        self.corsOrigins = corsOrigins
+        (self.corsOrigins, self.decisionMaxAge) = (corsOrigins, decisionMaxAge)
+        tokenNotRequired = .settled(.subrequest(200, .tokenNotRequired).kept(for: decisionMaxAge.components.seconds))
     }
 
     /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name
@@ -81,7 +84,7 @@ package struct Gate: Sendable {
             }
         case .play:
             return AnswerFormat.document.task { () throws(RequestError) in try exchange.play(request, at: now) }
-        case .authRequest, .forwardAuth, .extAuthz:
+        case .authRequest, .forwardAuth, .gatewayFabric, .extAuthz:
             return AnswerFormat.subrequest.task { () throws(RequestError) in
                 try authorize(ProxiedRequest(request, at: endpoint), at: now)
             }
@@ -89,7 +92,7 @@ package struct Gate: Sendable {
     }
 
     // Most answers of a gate in front of a stream; they are made once.
-    private static let tokenNotRequired = GateTask.subrequest(200, .tokenNotRequired)
+    private let tokenNotRequired: GateTask
     private static let grantValid = GateReply.subrequest(200, .grantValid)
 
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) throws(RequestError) -> GateTask {
@@ -100,7 +103,9 @@ package struct Gate: Sendable {
         }
         let route: GateRoute
         do throws(RouteError) { route = try exchange.routes.route(to: path, on: proxied.streamHost) } catch {
-            throw .noRoute("\(error)")
+            let isOwn = GateEndpoint(proxied.target.prefix { $0 != UInt8(ascii: "?") })?.isForBackends ?? false
+            throw .noRoute(
+                isOwn ? "the path is the gate's own; expected the proxy to pass it on, without asking" : "\(error)")
         }
         return authorize(proxied, path, by: route, at: now).on(route)
     }
@@ -108,13 +113,16 @@ package struct Gate: Sendable {
     private func authorize(
         _ proxied: ProxiedRequest, _ path: StreamPath, by route: GateRoute, at now: Timestamp
     ) -> GateTask {
-        guard case .token(let expectation) = route.access else { return Self.tokenNotRequired }
+        guard case .token(let expectation) = route.access else { return tokenNotRequired }
         let withoutMedia = MethodWithoutMedia(proxied.method)
         let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
         if withoutMedia == .options, isAllowed { return .subrequest(200, .corsPreflight) }
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
-        if case .opens(let used, let renewal)? = grant {
-            return .settled(Self.grantValid.opened(by: used, renewal))
+        if case .opens(let used, let renewal, let expires)? = grant {
+            let reply = Self.grantValid.opened(by: used, renewal)
+            let left = (expires ?? .max) - now.wholeSeconds
+            return .settled(
+                reply.kept(for: reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)))
         }
         let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
@@ -157,7 +165,7 @@ extension GateSettings {
     package var gate: Gate {
         Gate(
             routes: routes, sources: sources, comparesCanonically: comparesCanonically, dialects: dialects,
-            corsOrigins: corsOrigins)
+            corsOrigins: corsOrigins, decisionMaxAge: decisionMaxAge)
     }
 }
 

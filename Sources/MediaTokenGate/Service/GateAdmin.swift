@@ -32,25 +32,30 @@ package struct GateAdmin: Sendable {
     package func handle(_ exchanges: [HTTPExchange]) {
         for exchange in exchanges {
             switch exchange.request.path {
-            case let path where path.isSame(as: "/healthz"): exchange.answer(text(200, "alive\n"))
+            case let path where path.isSame(as: "/healthz"): exchange.answer(Self.text(200, "alive\n"))
             case let path where path.isSame(as: "/readyz"): exchange.answer(readiness)
-            case let path where path.isSame(as: "/metrics"): exchange.answer(text(200, metricsText))
+            // Grants and open routes need no store.
+            case let path where path.isSame(as: "/readyz/streams"):
+                exchange.answer(ready.isStopping ? Self.stopping : Self.text(200, "ready\n"))
+            case let path where path.isSame(as: "/metrics"): exchange.answer(Self.text(200, metricsText))
             case let path where path.isSame(as: "/openapi.json"):
                 exchange.answer(HTTPAnswer(200, type: "application/json", body: description))
-            default: exchange.answer(text(404, "expected /healthz, /readyz, /metrics or /openapi.json\n"))
+            default:
+                exchange.answer(
+                    Self.text(404, "expected /healthz, /readyz, /readyz/streams, /metrics or /openapi.json\n"))
             }
         }
     }
 
     private var readiness: HTTPAnswer {
-        guard !ready.isStopping else { return text(503, "stopping\n") }
+        guard !ready.isStopping else { return Self.stopping }
         switch askStore() {
-        case .ready: return text(200, "ready\n" + store.warnings.map { "warning: \($0)\n" }.joined())
-        case .failed(let error): return text(503, "\(error)\n")
+        case .ready: return Self.text(200, "ready\n" + store.warnings.map { "warning: \($0)\n" }.joined())
+        case .failed(let error): return Self.text(503, "\(error)\n")
         case .fenced(let seconds):
-            var answer = text(
+            var answer = Self.text(
                 503,
-                "fenced, \(seconds) s left: until then the new replay store rejects every token as TOKEN_PREDATES_STORE\n"
+                "fenced, \(seconds) s left: \(store.fenceCause), and until then rejects every token as TOKEN_PREDATES_STORE\n"
             )
             answer.addRetry(after: seconds)
             return answer
@@ -82,7 +87,7 @@ package struct GateAdmin: Sendable {
             families.append(family)
         }
         var build = MetricFamily(.build)
-        build.add(1, [version, SignatureEngine.name])
+        build.add(1, [version, SignatureEngine.name, service.configurationHash])
         return (families + [build] + ProcessMetrics.families).map(\.text).joined()
     }
 
@@ -95,7 +100,9 @@ package struct GateAdmin: Sendable {
         return family
     }
 
-    private func text(_ status: Int, _ body: String) -> HTTPAnswer {
+    private static let stopping = text(503, "stopping\n")
+
+    private static func text(_ status: Int, _ body: String) -> HTTPAnswer {
         HTTPAnswer(status, type: "text/plain; version=0.0.4; charset=utf-8", body: Array(body.utf8))
     }
 }

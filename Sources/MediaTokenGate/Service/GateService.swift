@@ -14,16 +14,20 @@ package final class GateService: Sendable {
         /// The requestors that the settings name.
         let requestors: Set<RequestorID>
         let trustedProxies: TrustedProxies
+        let pseudonyms: ViewerPseudonyms?
+        let configurationHash: String
 
         init(_ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore) {
             gate = settings.gate
             (requestors, trustedProxies) = (settings.requestors, settings.trustedProxies)
+            (pseudonyms, configurationHash) = (settings.pseudonyms, settings.hash(with: keys))
             verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store)
         }
     }
 
     private let currentRules: Guarded<Rules>
     private let store: ConfiguredReplayStore
+    private let ready: StoreReadiness
     private let metrics: GateMetrics
     private let log: GateLog
     private let signing: GrantSigning
@@ -32,10 +36,11 @@ package final class GateService: Sendable {
     private static let largestGroup = 64
 
     package init(
-        _ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore, metrics: GateMetrics, log: GateLog
+        _ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore, ready: StoreReadiness,
+        metrics: GateMetrics, log: GateLog
     ) {
         currentRules = Guarded(Rules(settings, keys: keys, store: store))
-        (self.store, self.metrics, self.log) = (store, metrics, log)
+        (self.store, self.ready, self.metrics, self.log) = (store, ready, metrics, log)
         signing = GrantSigning(mostThreads: settings.workers)
         // Chooses and tests the engine now, so that no group waits for that.
         _ = SignatureEngine.name
@@ -51,6 +56,9 @@ package final class GateService: Sendable {
     var lostLogLines: Int { log.lostLines }
 
     package var keys: KeyRing { rules.verifier.keys }
+
+    /// Identifies settings and keys, to find out whether two gates have the same.
+    var configurationHash: String { rules.configurationHash }
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
@@ -141,6 +149,7 @@ package final class GateService: Sendable {
             for (index, outcome) in outcomes.enumerated() {
                 let (asked, task) = group[index]
                 let record = AnswerRecord(outcome, ids[index], of: task.request, known: rules.requestors)
+                if case .failure(.replayStore(let error)) = outcome { ready.claimFailed(error) }
                 var made: GrantOrder.Outcome?
                 if case .success(.accepted(let token)) = outcome, let order = task.order {
                     let (identifier, firstUse) = (token.replayKey.identifier, token.firstUse)
@@ -150,12 +159,13 @@ package final class GateService: Sendable {
                             order, identifier: identifier, firstUse: firstUse, isRetry: token.isRetry
                         ) { [self] made in
                             let reply = task.reply(to: outcome, made, at: .now)
-                            finish([answer(asked, with: reply, by: rules, record)], since: start)
+                            finish([answer(asked, with: reply, by: rules, record, of: token.claims)], since: start)
                         }
                         continue
                     }
                 }
-                answered.append(answer(asked, with: task.reply(to: outcome, made, at: now), by: rules, record))
+                let reply = task.reply(to: outcome, made, at: now)
+                answered.append(answer(asked, with: reply, by: rules, record, of: outcome.authenticClaims))
             }
             finish(answered, since: start)
         }
@@ -163,9 +173,11 @@ package final class GateService: Sendable {
 
     /// Sends an answer.
     ///
+    /// - Parameter claims: The claims of the token, if it is authentic.
     /// - Returns: What is recorded of it.
     private func answer(
-        _ asked: AskedExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord()
+        _ asked: AskedExchange, with reply: GateReply, by rules: Rules, _ record: AnswerRecord = AnswerRecord(),
+        of claims: MediaTokenClaims? = nil
     ) -> AnswerRecord {
         let request = asked.exchange.request
         var (record, answer) = (record, reply.answer)
@@ -173,11 +185,11 @@ package final class GateService: Sendable {
         if let requestID { answer.add("X-Request-Id", requestID) }
         for (name, value) in rules.gate.corsFields(for: request, asking: asked.place) { answer.add(name, value) }
         let isSent = asked.exchange.answer(answer)
-        (record.code, record.place) = (reply.row, asked.place)
-        record.isLogged = log.takesNext()
+        (record.code, record.place, record.grant) = (reply.row, asked.place, reply.grant)
+        record.isLogged = log.takesNext(isAllowed: reply.answer.status < 400)
         if record.isLogged {
             (record.detail, record.route) = (reply.detail, reply.route)
-            record.grant = reply.grant
+            record.viewer = claims.flatMap { rules.pseudonyms?.name($0) }
             (record.requestID, record.isSent) = (requestID, isSent)
             (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))
         }
@@ -256,6 +268,17 @@ extension VerificationTask {
             }
         case .success(.rejected(let rejection)): return format.reject(rejection, at: now)
         case .failure(let error): return format.undecided("\(error)")
+        }
+    }
+}
+
+extension Result where Success == Verdict {
+    /// The claims of a token whose signature was verified, whatever became of it.
+    fileprivate var authenticClaims: MediaTokenClaims? {
+        switch self {
+        case .success(.accepted(let token)): token.claims
+        case .success(.rejected(let rejection)): rejection.authenticClaims
+        case .failure: nil
         }
     }
 }

@@ -171,7 +171,19 @@ extension GateSettings {
     ]
 
     private static let operation: [Setting<GateSettings>] = [
-        fixedNumber("log-every", "N", "Log one verdict in N; 0 for none", 0...1_000_000, \.logEvery),
+        fixedNumber(
+            "log-every", "N", "Log one in N of the answers that allow a request; 0 for none", 0...1_000_000, \.logEvery),
+        fixedNumber(
+            "log-refused-every", "N", "Log one in N of the answers that refuse a request; 0 for none", 0...1_000_000,
+            \.logRefusedEvery),
+        .text(
+            "viewer-key-file", "FILE",
+            "Log a pseudonym of each viewer, made with the secret in FILE: 32 bytes or more, the same on all gates",
+            example: "/etc/media-token/viewer.key", \.viewerKeyFile),
+        seconds(
+            "decision-max-age",
+            "Let a proxy keep an answer for S seconds where a grant or an open route allows the request; never one for a token",
+            0...60, \.decisionMaxAge),
         Setting(
             "trusted-proxy", "ADDRESS", .texts(pattern: "unix|[0-9A-Fa-f.:]+(?:/[0-9]+)?", mayBeEmpty: true),
             "Log the client's address from the X-Forwarded-For of this proxy: an address, a network, or unix",

@@ -4,6 +4,7 @@ package import MediaToken
 package import EventLoops
 package import ReplayStores
 internal import Settings
+internal import TokenCrypto
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
 package struct GateSettings: Sendable {
@@ -33,8 +34,16 @@ package struct GateSettings: Sendable {
     package var sources = TokenSources()
     package var corsOrigins = CORSOrigins()
     package var limits = HTTPLimits()
-    /// One in so many verdicts is logged; 0 logs none.
+    /// One in so many answers that allow a request is logged; 0 logs none.
     package var logEvery = 1
+    /// One in so many of the other answers is logged; 0 logs none.
+    package var logRefusedEvery = 1
+    /// The file with the secret of the viewers' pseudonyms; `nil` if the log has none.
+    package var viewerKeyFile: String?
+    /// Makes the viewers' pseudonyms, from what ``viewerKeyFile`` had.
+    package var pseudonyms: ViewerPseudonyms?
+    /// The time for which a proxy may keep an answer that needs no token; zero if it must not.
+    var decisionMaxAge = Duration.zero
     /// The proxies whose `X-Forwarded-For` the log goes by.
     var trustedProxies = TrustedProxies()
     package var stopMilliseconds = 10_000
@@ -65,6 +74,18 @@ package struct GateSettings: Sendable {
 
     /// The requestors that routes and MVPD lists name.
     package var requestors: Set<RequestorID> { requestorsOfRoutes.union(mvpds.keys) }
+
+    /// A short hash of what decides the gate's answers: two gates with the same one are configured alike. It has
+    /// neither the gate's own addresses nor any secret in it, since one that can be guessed could be found out by it.
+    func hash(with keys: KeyRing) -> String {
+        var values = configured.filter { !["listen", "admin"].contains($0.key.text) }
+        if case .text(let url)? = values["replays"], let mark = url.lastIndex(of: "@") {
+            values["replays"] = .text(String(url[mark...]))
+        }
+        let text = JSONValue.object(values).line + keys.keys.map(\.fingerprint).sorted().joined()
+        let digest = try? DigestAlgorithm.sha256.digest(Array(text.utf8))
+        return digest.map { String($0.hexadecimal.prefix(12)) } ?? ""
+    }
 
     package var policy: VerificationPolicy {
         VerificationPolicy(

@@ -81,6 +81,18 @@ struct RedisInventory {
         return latest
     }
 
+    /// What a restart of the server would cost, and what its operator can do about that; `nil` if it costs nothing, and
+    /// in a cluster, where a replica takes over.
+    func restartCost() throws(ReplayStoreError) -> String? {
+        _ = try fence()
+        guard !client.configuration.isCluster, let node = client.servers.owning.first,
+            let server = client.servers.nodes[node].facts, !server.keepsThroughRestart
+        else { return nil }
+        return
+            "a restart of \(address(node)) makes it forget used tokens, so it sets a fence; these three lines in its "
+            + "configuration prevent that: appendonly yes, appendfsync always, no-appendfsync-on-rewrite no"
+    }
+
     private func learnSlots() throws(ReplayStoreError) { _ = try session.wait { client.learnSlots($0) } }
 
     private func address(_ node: Int) -> RedisAddress { client.servers.nodes[node].address }

@@ -76,7 +76,7 @@ enum DemoCommand {
                 access: .token(
                     Expectation(requestor: DemoFolder.requestor, resource: DemoFolder.resource))),
         ].compactMap { $0 }
-        settings.logEvery = 0
+        (settings.logEvery, settings.logRefusedEvery) = (0, 0)
         return settings
     }
 

@@ -14,7 +14,7 @@ enum FileModes {
             let path = printable(outsider.path, limit: 300)
             let action =
                 outsider.isLink ? "lead it elsewhere" : outsider.isOnTheWay ? "replace what is below it" : action
-            Console.printError("warning: \(path): \(outsider.reason(lets: action)); run \(outsider.command(for: path))")
+            Console.printWarning("\(path): \(outsider.reason(lets: action)); run \(outsider.command(for: path))")
         }
     }
 

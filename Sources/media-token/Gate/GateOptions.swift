@@ -12,6 +12,10 @@ struct GateOptions {
                 setting.optional.readBy { object, name, options in options.given[JSONName(name)] = object.take(name) }
             }))
 
+    /// The options by which another command finds the gate.
+    static let addressTable = SettingsTable<GateOptions>(
+        table.options.filter { ["config", "admin"].contains($0.name) })
+
     /// The settings that options give.
     private var given: [JSONName: JSONValue] = [:]
     /// The path of the configuration file; `nil` without one.
@@ -25,19 +29,23 @@ struct GateOptions {
     /// - Parameter isReload: Whether the file was read before, and must not be a pipe now, for whose writer the gate
     ///   would wait.
     mutating func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
-        let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: isReload) }
-        let reader = GateSettingsReader(GateSettings.table.object(given, over: values))
-        for line in lines(reader.notices) { Console.printError("warning: \(line)") }
+        let reader = try readQuietly(isReload: isReload)
+        for line in lines(reader.notices) { Console.printWarning("\(line)") }
         for line in lines(reader.problems) { Console.printError(line) }
         return reader
+    }
+
+    /// Reads the settings as ``read(isReload:)`` does, and prints nothing.
+    mutating func readQuietly(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
+        let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: isReload) }
+        return GateSettingsReader(GateSettings.table.object(given, over: values))
     }
 
     /// The problems of the settings of file and command line together, without those of the files that they name.
     mutating func problems() -> [String] {
         do throws(CommandError) {
-            let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: false) }
             // The command line's own problems are known.
-            return lines(GateSettingsReader(GateSettings.table.object(given, over: values)).problems.filter(\.isInFile))
+            return lines(try readQuietly().problems.filter(\.isInFile))
         } catch {
             return [error.message]
         }

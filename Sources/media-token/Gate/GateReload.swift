@@ -27,11 +27,9 @@ struct GateReload {
     mutating func readChangedFiles(into gate: RunningGate) {
         guard let changed = watch.changes(from: gate.files.marks, to: gate.applied.fileMarks) else { return }
         let names = changed.map { printable($0, limit: 300) }.joined(separator: ", ")
-        Console.printError("changed: \(names.isEmpty ? "nothing since the last reload that took effect" : names)")
+        Console.printNotice("changed: \(names.isEmpty ? "nothing since the last reload that took effect" : names)")
         apply(to: gate, .files) { (_) throws(CommandError) in }
     }
-
-    private static func counted(_ count: Int, _ thing: String) -> String { "\(count) \(thing)\(count == 1 ? "" : "s")" }
 
     /// - Parameter read: Replaces the settings that were applied last; if it throws, by what could be read.
     private mutating func apply(
@@ -47,21 +45,19 @@ struct GateReload {
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
-            for warning in gate.files.warnings(since: before) { Console.printError(warning) }
+            for warning in gate.files.warnings(since: before) { Console.printWarning(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
-                Console.printError("\(name): changed; takes effect after a restart")
+                Console.printWarning("\(name): changed; takes effect after a restart")
             }
-            let (keys, routes) = (
-                Self.counted(gate.files.keyCount, "key"), Self.counted(settings.routes.count, "route")
-            )
             let names = changed.isEmpty ? "settings unchanged" : "changed: " + changed.joined(separator: ", ")
-            Console.printError("reloaded: \(keys), \(routes); \(names)")
+            Console.printNotice("reloaded: \(gate.status.contents); \(names)")
+            gate.status.regain(.reload)
         } catch {
             if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)
-            Console.printError("reload failed, configuration unchanged: \(error.message)")
+            gate.status.lose(.reload, "reload failed, configuration unchanged: \(error.message)")
             let gone = gate.withdraw(by: settings, in: process)
-            if !gone.isEmpty { Console.printError("withdrawn in spite of that: \(gone.joined(separator: "; "))") }
+            if !gone.isEmpty { Console.printNotice("withdrawn in spite of that: \(gone.joined(separator: "; "))") }
         }
     }
 }

@@ -37,6 +37,7 @@ extension GateSettings {
         let others: [(String?, NamedFile.Role, String)] = [
             (passwordFile, .secret, "password-file"), (tls?.certificate, .shown, "tls-certificate"),
             (tls?.key, .secret, "tls-key"), (tls?.clientAuthorities, .trusted, "tls-client-ca"),
+            (viewerKeyFile, .secret, "viewer-key-file"),
         ]
         let grants = routes.compactMap { route in
             route.grantSettings.map { ($0.maker.secretFiles, "\(route.place).grant") }

@@ -20,6 +20,8 @@ final class RunningGate {
     let metrics: GateMetrics
     private let store: ConfiguredReplayStore
     private let ready: StoreReadiness
+    /// Where the gate stands, for its operator.
+    let status: GateStatus
     private let log: GateLog
     private let service: GateService
     private let server: HTTPServer
@@ -34,9 +36,6 @@ final class RunningGate {
     /// The certificate and client rules that new TLS connections get.
     var tls: TLSServer? { server.tls }
 
-    /// The fence of the store when the gate started; `nil` if it had none.
-    var fence: Timestamp? { ready.fence }
-
     /// Loads the keys, opens the store, and starts to serve.
     init(_ settings: GateSettings) throws(CommandError) {
         let files = try GateFiles(settings)
@@ -44,14 +43,18 @@ final class RunningGate {
             try ConfiguredReplayStore(at: settings.replays, isService: true, clockSkew: settings.clockSkew)
         }
         do {
-            let ready = StoreReadiness(waits: !settings.isReadyWhileFenced)
+            let status = GateStatus()
+            let ready = StoreReadiness(waits: !settings.isReadyWhileFenced) { [store] change in
+                status.tell(change, cause: store.fenceCause)
+            }
             _ = ready.answer(to: .success(try store.probe(at: .now)), at: .now)
-            self.ready = ready
-            log = GateLog(to: STDOUT_FILENO, every: settings.logEvery)
+            (self.ready, self.status) = (ready, status)
+            log = GateLog(
+                to: STDOUT_FILENO, allowedEvery: settings.logEvery, refusedEvery: settings.logRefusedEvery)
             let metrics = GateMetrics()
             self.metrics = metrics
             let service = GateService(
-                files.loaded(settings), keys: files.keys, store: store, metrics: metrics, log: log)
+                files.loaded(settings), keys: files.keys, store: store, ready: ready, metrics: metrics, log: log)
             let server = try HTTPServer(
                 settings.listen, workers: settings.workers, limits: settings.limits, unixMode: settings.unixMode,
                 tls: files.tls, handler: { service.handler(on: $0) })
@@ -69,6 +72,7 @@ final class RunningGate {
             }
             (self.settings, applied, self.files) = (settings, settings, files)
             (self.service, self.server) = (service, server)
+            status.load(files, settings)
         } catch {
             try? store.close()
             throw CommandError("\(error)")
@@ -104,6 +108,18 @@ final class RunningGate {
         server.replace(files.tls)
         adminServer.replace(files.tls)
         (applied, self.files) = (settings, files)
+        status.load(files, settings)
+    }
+
+    /// What a restart of the replay store's server would cost; `nil` if it costs nothing.
+    var restartCost: String? { store.restartCost }
+
+    /// Asks the replay store how it is, and tells the operator of a change.
+    ///
+    /// - Returns: Whether it works.
+    func askStore() -> Bool {
+        _ = ready.answer(to: Result { () throws(ReplayStoreError) in try store.probe(at: .now) }, at: .now)
+        return !ready.isLost
     }
 
     /// Drops what is loaded and no longer there, after a reload that could not take over the rest.
@@ -132,7 +148,7 @@ final class RunningGate {
             let gone = files.withdrawFilesGone()
             if !gone.isEmpty {
                 service.apply(files.loaded(applied), keys: files.keys)
-                Console.printError("withdrawn while other files are read: \(gone.joined(separator: "; "))")
+                Console.printNotice("withdrawn while other files are read: \(gone.joined(separator: "; "))")
             }
             return !process.isToldToStop
         }
@@ -159,6 +175,7 @@ struct GateFiles: Sendable {
     private(set) var tls: TLSServer?
     /// The routes, with the keys of their grants.
     private var routes: [GateRoute]
+    private let pseudonyms: ViewerPseudonyms?
 
     var keyCount: Int { keys.keys.count }
 
@@ -166,6 +183,7 @@ struct GateFiles: Sendable {
         marks = settings.fileMarks
         keys = try KeyOptions.load(settings)
         tls = try Self.loadTLS(settings)
+        pseudonyms = try Self.loadPseudonyms(settings)
         let problems: [SettingProblem]
         (routes, problems) = Self.loadRoutes(settings)
         if let problem = problems.first { throw CommandError("\(problem)") }
@@ -186,7 +204,7 @@ struct GateFiles: Sendable {
     /// A copy of `settings` with the contents of the files.
     func loaded(_ settings: GateSettings) -> GateSettings {
         var settings = settings
-        settings.routes = routes
+        (settings.routes, settings.pseudonyms) = (routes, pseudonyms)
         return settings
     }
 
@@ -221,7 +239,7 @@ struct GateFiles: Sendable {
     func warnings(since earlier: GateFiles) -> [String] {
         routes.flatMap { route in
             route.keysGone(since: earlier.routes).map { id in
-                "warning: \(route.place).grant: the key '\(printable(id))' is gone or has other content; grants that were made "
+                "\(route.place).grant: the key '\(printable(id))' is gone or has other content; grants that were made "
                     + "with it no longer open anything"
             }
         }
@@ -253,6 +271,7 @@ struct GateFiles: Sendable {
             check("keys") { () throws(CommandError) in _ = try KeyOptions.load(one) }
         }
         if tls.isEmpty { check("tls-certificate") { () throws(CommandError) in _ = try loadTLS(settings) } }
+        check("viewer-key-file") { () throws(CommandError) in _ = try loadPseudonyms(settings) }
         return problems + loadRoutes(settings).problems.filter { areWhole || $0.setting == "routes" }
     }
 
@@ -266,11 +285,18 @@ struct GateFiles: Sendable {
         }
     }
 
+    private static func loadPseudonyms(_ settings: GateSettings) throws(CommandError) -> ViewerPseudonyms? {
+        guard let file = settings.viewerKeyFile else { return nil }
+        return try CommandError.wrap(at: file) {
+            try ViewerPseudonyms(secret: FileBytes.withoutLastLineBreak(try FileBytes.read(file, limit: 65_536)))
+        }
+    }
+
     private static func loadTLS(_ settings: GateSettings) throws(CommandError) -> TLSServer? {
         guard let files = settings.tls else { return nil }
         let tls = try CommandError.wrap { try TLSServer(files) }
         if !tls.isValidNow {
-            Console.printError("warning: \(files.certificate): is not valid today; clients will refuse it")
+            Console.printWarning("\(files.certificate): is not valid today; clients will refuse it")
         }
         return tls
     }

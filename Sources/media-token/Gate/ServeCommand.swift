@@ -34,7 +34,8 @@ enum ServeCommand {
             The Debian package has its file in /etc/media-token/gate.json, keys in /etc/media-token/keys, and the \
             documentation in /usr/share/doc/media-token, with deployment and troubleshooting in MediaTokenGate.
 
-            Exit status: 0 stopped, or checked and right; 2 cannot serve; 64 usage, or problems found by --check.
+            Exit status: 0 stopped, or checked and right; 2 cannot serve now; 64 usage, or \
+            settings or files that have to be repaired first.
 
             Examples:
               media-token serve --keys Keys --min-rsa-bits 1024 --replays memory \\
@@ -100,7 +101,11 @@ enum ServeCommand {
         }
         if invocation.checks { return check(invocation.options) }
         var options = invocation.options
-        let reader = try options.read()
+        let reader: GateSettingsReader
+        do throws(CommandError) { reader = try options.read() } catch {
+            Console.printError(error.message)
+            return .usage
+        }
         return reader.problems.isEmpty ? try serve(reader.settings, options) : .usage
     }
 
@@ -130,81 +135,82 @@ enum ServeCommand {
         FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
         warn(settings, descriptors: ServiceProcess.raiseDescriptorLimit())
-        let gate = try RunningGate(settings)
+        let gate: RunningGate
+        do throws(CommandError) { gate = try RunningGate(settings) } catch {
+            Console.printError(error.message)
+            // What only an operator can repair is not tried again by a service manager.
+            return GateFiles.problems(settings, areWhole: true).isEmpty ? .undecided : .usage
+        }
         tellEngine()
-        for listener in gate.listeners { Console.printError("serving on \(listener)") }
-        for listener in gate.adminListeners { Console.printError("administered on \(listener)") }
-        tellFence(of: gate, settings)
-        ServiceManager.notify("READY=1")
+        for listener in gate.listeners { Console.printNotice("serving on \(listener)") }
+        for listener in gate.adminListeners { Console.printNotice("administered on \(listener)") }
+        gate.status.begin()
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
+        if let cost = gate.restartCost { Console.printWarning("replays: \(cost)") }
         waitForEnd(of: gate, in: process, GateReload(options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
         ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
         process.endAtNextSignal()
-        Console.printError("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
+        Console.printNotice("stopping: waiting up to \(settings.stopMilliseconds / 1000) s for in-flight requests")
         try gate.stop()
         return .success
     }
 
-    /// Reloads on SIGHUP and when files have changed, and checks the certificate at least once an hour, until the
-    /// process is told to stop.
+    /// Reloads on SIGHUP and when files have changed, asks the store and looks at the certificate now and then, until
+    /// the process is told to stop.
     private static func waitForEnd(of gate: RunningGate, in process: ServiceProcess, _ reload: GateReload) {
-        var (reload, certificate, signal) = (reload, CertificateWatch(), Int32?.none)
+        var (reload, certificate, signal, read) = (reload, CertificateWatch(), Int32?.none, ContinuousClock.now)
         repeat {
-            if let warning = certificate.warning(gate.tls, at: .now) { Console.printError(warning) }
+            if let warning = certificate.warning(gate.tls, at: .now) { Console.printWarning(warning) }
             let seconds = gate.applied.watchSeconds
-            signal = process.nextSignal(withinSeconds: seconds > 0 ? seconds : 3600)
+            let pause = gate.askStore() ? storeSeconds : lostStoreSeconds
+            signal = process.nextSignal(withinSeconds: seconds > 0 ? min(seconds, pause) : pause)
             if signal == SIGHUP {
                 reload.readAll(into: gate)
-            } else if signal == nil, seconds > 0 {
+            } else if signal == nil, seconds > 0, ContinuousClock.now - read >= .seconds(seconds) {
+                read = .now
                 reload.readChangedFiles(into: gate)
             }
         } while signal == nil || signal == SIGHUP
     }
 
-    /// Says until when the store rejects every token, if it does now.
-    private static func tellFence(of gate: RunningGate, _ settings: GateSettings) {
-        guard let fence = gate.fence, fence.secondsUntilPassed(at: .now) > 0 else { return }
-        let readiness = settings.isReadyWhileFenced ? "" : "; until then /readyz answers 503"
-        Console.printError(
-            "fenced until \(fence.internetText): the replay store is new, and tokens issued up to then are rejected as "
-                + "TOKEN_PREDATES_STORE\(readiness)")
-    }
+    /// How often the store is asked, in seconds, and how often while it does not work.
+    private static let (storeSeconds, lostStoreSeconds) = (10, 1)
 
     private static func tellEngine() {
-        let warning = SignatureEngine.isDoubtful ? "warning: " : ""
-        Console.printError("\(warning)signatures of a group: \(SignatureEngine.description)")
+        let text = "signatures of a group: \(SignatureEngine.description)"
+        SignatureEngine.isDoubtful ? Console.printWarning(text) : Console.printNotice(text)
     }
 
     private static func warn(ofStoreIn settings: GateSettings) {
-        for warning in settings.replays.warnings { Console.printError("warning: replays: \(warning)") }
+        for warning in settings.replays.warnings { Console.printWarning("replays: \(warning)") }
     }
 
     private static func warn(exposed listener: HTTPListener) {
-        Console.printError(
-            "warning: \(listener): others on the network can read and change this traffic; listen on 127.0.0.1 or a "
+        Console.printWarning(
+            "\(listener): others on the network can read and change this traffic; listen on 127.0.0.1 or a "
                 + "Unix socket, or put tls: in front")
     }
 
     private static func warnOfClearText(to store: ReplayStoreLocation) {
         guard let host = store.clearTextHost, host != "localhost", !HTTPListener.isLoopback(host) else { return }
-        Console.printError(
-            "warning: replays: others on the network can read the password of the Redis server \(printable(host)), and can "
+        Console.printWarning(
+            "replays: others on the network can read the password of the Redis server \(printable(host)), and can "
                 + "change what it says of used tokens; use rediss:// in place of redis://")
     }
 
     /// Warns of settings that are allowed but hardly intended.
     private static func warn(_ settings: GateSettings, descriptors: Int) {
         if geteuid() == 0 {
-            Console.printError(
-                "warning: running as root; use a dedicated user, as the systemd unit in the documentation does")
+            Console.printWarning(
+                "running as root; use a dedicated user, as the systemd unit in the documentation does")
         }
         // The descriptors for everything but connections: loops, wakers, files of the store, the log.
         let spare = 64 + settings.workers * 16
         if settings.limits.connections + spare > descriptors {
-            Console.printError(
-                "warning: max-connections is \(settings.limits.connections), and the process may have \(descriptors) "
+            Console.printWarning(
+                "max-connections is \(settings.limits.connections), and the process may have \(descriptors) "
                     + "descriptors; expected at least \(settings.limits.connections + spare) (LimitNOFILE=, ulimit -n)")
         }
     }

@@ -51,7 +51,7 @@ enum KeysImportCommand {
         } catch {
             throw CommandError("\(invocation.file): \(error)")
         }
-        for text in file.leftOut { Console.printError("warning: \(invocation.file): \(text)") }
+        for text in file.leftOut { Console.printWarning("\(invocation.file): \(text)") }
         guard !file.entries.isEmpty else {
             let advice = file.commandForPublicKeys(in: invocation.file).map {
                 "; if its private key is RSA, run '\($0)'"
@@ -61,7 +61,7 @@ enum KeysImportCommand {
         let directory = invocation.directory ?? ""
         try NewFile.makeDirectory(directory)
         if file.holdsPrivateKey {
-            Console.printError("warning: \(invocation.file) holds a private key, which was not imported")
+            Console.printWarning("\(invocation.file) holds a private key, which was not imported")
         }
         var count = 0
         for (index, entry) in file.entries.enumerated() {
@@ -72,7 +72,7 @@ enum KeysImportCommand {
             case .certificate(let certificate):
                 try write(certificate.key, try CommandError.wrap { try certificate.pemText() }, to: path)
             case .unusable(let error):
-                Console.printError("warning: \(invocation.file): \(error); not imported")
+                Console.printWarning("\(invocation.file): \(error); not imported")
                 continue
             }
             count += 1

@@ -64,7 +64,7 @@ struct KeyOptions {
     /// - Parameter own: A key of this process, which is trusted too, and need not meet any requirement.
     func load(unsafelyTrusting own: RSAPublicKey? = nil) throws(CommandError) -> KeyRing {
         let keys = try ring(trusting: own)
-        for key in keys.refused + keys.leftOut { Console.printError("warning: \(key)") }
+        for key in keys.refused + keys.leftOut { Console.printWarning("\(key)") }
         return keys
     }
 
@@ -93,8 +93,8 @@ struct KeyOptions {
     static func load(_ settings: GateSettings) throws(CommandError) -> KeyRing {
         let keys = try KeyOptions(settings).load()
         for key in keys.keys where key.isSandbox {
-            Console.printError(
-                "warning: \(key.file): key '\(key.name)' is a sandbox's, which signs for anybody; load it only for tests"
+            Console.printWarning(
+                "\(key.file): key '\(key.name)' is a sandbox's, which signs for anybody; load it only for tests"
             )
         }
         return keys

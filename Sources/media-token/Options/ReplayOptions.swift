@@ -35,8 +35,8 @@ struct ReplayOptions {
     /// Warns that the command consumes tokens, if a gate may use the store. Call it before the store is opened.
     func warnOfUse() {
         guard location.mayBeInUse else { return }
-        Console.printError(
-            "warning: an accepted token is consumed in this \(kind) store: a gate that shares it will reject the viewer's play; "
+        Console.printWarning(
+            "an accepted token is consumed in this \(kind) store: a gate that shares it will reject the viewer's play; "
                 + "to look only, run 'media-token replays lookup'")
     }
 

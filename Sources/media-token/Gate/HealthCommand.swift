@@ -1,0 +1,56 @@
+internal import CommandShell
+internal import EventLoops
+internal import HTTP
+internal import MediaTokenGate
+internal import Settings
+
+/// `media-token health`: asks the gate of this host whether it is ready, where there is no curl, as in a container.
+enum HealthCommand {
+    static let command = Command(syntax, Invocation.self, run: run)
+
+    private static let syntax = CommandSyntax(
+        name: "media-token health", operands: "",
+        summary: "Ask the gate of this host whether it is ready.",
+        details: """
+            Asks /readyz at the gate's first admin address, which --config FILE or --admin names: whether the gate \
+            accepts tokens. With --streams it asks /readyz/streams: whether the gate serves requests that need no token, \
+            which it does also while its replay store is down.
+
+            Exit status: 0 ready, 1 not ready, 2 no answer, 64 usage.
+
+            Examples:
+              media-token health --config /etc/media-token/gate.json
+              podman run --health-cmd 'media-token health --config /etc/media-token/gate.json' …
+            """)
+
+    private struct Invocation: CommandValues {
+        static let table = SettingsTable<Invocation>(
+            .group(
+                "Gate",
+                [
+                    .flag("streams", "Ask whether requests without a token are served", \.asksForStreams)
+                ]), GateOptions.addressTable.within(\.options))
+
+        var asksForStreams = false
+        var options = GateOptions()
+    }
+
+    @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
+        var options = invocation.options
+        let listener = try options.readQuietly().settings.admin.first
+        guard let listener, !listener.isTLS, case .tcp(let host, let port) = listener.socket else {
+            throw CommandError(
+                "admin is \(listener.map { "\($0)" } ?? "empty"); expected an address and a port without TLS")
+        }
+        let client: HTTPClient
+        let address = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
+        do { client = HTTPClient(try EventLoop(), address: address, port: port, timeout: 5) } catch {
+            throw CommandError.noDescriptors
+        }
+        guard let answer = client.ask(invocation.asksForStreams ? "/readyz/streams" : "/readyz") else {
+            throw CommandError("\(listener): no answer; is a gate listening there?")
+        }
+        Console.print(String(decoding: answer.body.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+        return answer.status == 200 ? .success : .rejected
+    }
+}
