@@ -81,7 +81,11 @@ let package = Package(
             dependencies: [
                 "Basics", "EventLoops", "HTTP", "MediaToken", "PlaybackGrants", "ReplayStores", "Settings",
                 "StreamPaths", "TokenCrypto", "TokenXML",
-            ], resources: [.embedInCode("Description/openapi.json")]),
+            ],
+            resources: [.embedInCode("Description/openapi.json")]
+                + ["nginx.conf", "Caddyfile", "haproxy.cfg", "haproxy.lua", "envoy.yaml", "traefik.yaml"].map {
+                    .embedInCode("Proxies/\($0)")
+                }),
         .target(name: "TokenIssuer", dependencies: ["Basics", "MediaToken", "TokenCrypto"]),
         .target(
             name: "CommandShell", dependencies: ["Basics", "CProcess", "Settings"],

@@ -51,17 +51,23 @@ extension EndToEnd {
         func snippet(
             _ language: String, under heading: String, of page: String = "Deploying", gate: Int
         ) throws -> String {
+            placed(
+                try Fixtures.snippet(language, under: heading, of: "MediaTokenGate/MediaTokenGate.docc/\(page)"),
+                gate: gate)
+        }
+
+        private func placed(_ text: String, gate: Int) -> String {
             let folder = place.directory.path
-            return try [
+            return [
                 ("127.0.0.1:8080", "127.0.0.1:\(gate)"), ("127.0.0.1:80", "127.0.0.1:\(ports[0])"),
                 ("127.0.0.1:443", "127.0.0.1:\(ports[1])"), ("127.0.0.1:8000", "127.0.0.1:\(ports[2])"),
+                ("127.0.0.1:9000", "127.0.0.1:\(ports[2])"),
                 ("/srv/streams", folder + "/streams"), ("/etc/media-token/cert.pem", folder + "/tls.pem"),
                 ("/etc/media-token/key.pem", folder + "/tls.key"),
                 ("/etc/media-token/haproxy.pem", folder + "/haproxy.pem"),
                 ("/etc/media-token/media-token.lua", folder + "/media-token.lua"),
                 ("/var/lib/nginx/streams", folder + "/cache"), ("/var/log/nginx/streams.log", folder + "/access.log"),
-            ].reduce(Fixtures.snippet(language, under: heading, of: "MediaTokenGate/MediaTokenGate.docc/\(page)")) {
-                text, change in
+            ].reduce(text) { text, change in
                 // A whole address: 127.0.0.1:80 begins 127.0.0.1:8080 too.
                 text.replacingOccurrences(
                     of: NSRegularExpression.escapedPattern(for: change.0) + "(?![0-9])", with: change.1,
@@ -69,17 +75,27 @@ extension EndToEnd {
             }
         }
 
-        /// The file for nginx in the page's block for a shell, over HTTP and HTTPS, with more lines for the streams.
+        /// What the gate prints for a proxy in front of it, with the ports and folders of this test, for the settings of
+        /// the page.
+        func printed(_ proxy: String, gate: Int) throws -> String {
+            let block = try Fixtures.snippet("sh", under: "nginx", of: "MediaTokenGate/MediaTokenGate.docc/Deploying")
+            let settings = try #require(block.firstMatch(of: /(?s)> gate\.json <<'END'\n(.*?)\nEND\n/)).1
+            let file = try place.directory.write(String(settings), to: "printed.json")
+            return placed(
+                try Program.mediaToken.succeed(
+                    ["serve", "--config", file, "--listen", "127.0.0.1:\(gate)", "--print=\(proxy)"]), gate: gate)
+        }
+
+        /// The file for nginx, over HTTP and HTTPS, with more lines for the streams.
         func nginxFile(gate: Int, _ more: String = "") throws -> String {
-            let block = try snippet("sh", under: "nginx", gate: gate)
-            let file = String(try #require(block.firstMatch(of: /(?s)> streams\.conf <<'END'\n(.*?)\nEND\n/)).1)
+            let file = try printed("nginx", gate: gate)
             let folder = place.directory.path
             let listen = """
                 listen 127.0.0.1:\(ports[0]); listen 127.0.0.1:\(ports[1]) ssl;
                 ssl_certificate \(folder)/tls.pem; ssl_certificate_key \(folder)/tls.key;
                 """
-            return file.replacing("listen 127.0.0.1:\(ports[2]);", with: listen)
-                .replacing("root streams;", with: "root \(folder)/streams;")
+            return try file.replacing(Regex(#"listen 127\.0\.0\.1:.*"#), with: listen)
+                .replacing("proxy_pass http://origin;", with: "root \(folder)/streams;")
                 .replacing("location / {\n", with: "location / {\n\(more)\n")
         }
 
@@ -118,17 +134,20 @@ extension EndToEnd {
             case "nginx":
                 return try EndToEnd.nginx(try nginxFile(gate: gate), in: place.directory)
             case "haproxy":
-                try place.directory.write(try snippet("lua", under: "HAProxy", gate: gate), to: "media-token.lua")
+                try place.directory.write(try printed("haproxy-lua", gate: gate), to: "media-token.lua")
                 let pair = try ["tls.pem", "tls.key"].map {
                     try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8)
                 }
                 try place.directory.write(pair.joined(), to: "haproxy.pem")
                 let file = try place.directory.write(
-                    try snippet("haproxy", under: "HAProxy", gate: gate) + "\n", to: "haproxy.cfg")
+                    try printed("haproxy", gate: gate), to: "haproxy.cfg")
                 return try Daemon("haproxy", ["-f", file], log: log)
             default:
                 // Asked by any name, by somebody whom it trusts as it would trust a CDN.
-                let snippet = try snippet("caddy", under: "Caddy", gate: gate)
+                let snippet = try printed("caddy", gate: gate)
+                    .replacing(
+                        "reverse_proxy 127.0.0.1:\(ports[2]) # yours", with: "root * \(folder)/streams\nfile_server"
+                    )
                     .replacing("http://127.0.0.1:\(ports[0])", with: "http://:\(ports[0])")
                     .replacing("uri /v1/authz", with: "trusted_proxies private_ranges\nuri /v1/authz")
                 let settings = "{\nadmin off\nauto_https off\ndefault_bind 127.0.0.1\n}\n" + snippet

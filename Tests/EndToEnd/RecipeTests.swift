@@ -26,8 +26,11 @@ extension EndToEnd.ProxyTests {
         let shown = try #require(
             Fixtures.page(Self.page).firstMatch(of: /the manifest and each segment:\n\n```\n((?s).*?)\n```/)
         ).1
+        let origin = try FreePort.take(1)[0]
+        let moved = "| sed 's/:8000/:\(ports[2])/; s/:9000/:\(origin)/' > streams.conf"
         let output = try EndToEnd.paste(
-            block, ports: Array(zip([8080, 8081, 8000], ports)), in: folder.path)
+            block.replacing("> streams.conf", with: moved),
+            ports: Array(zip([8080, 8081, 8000, 9000], ports + [origin])), in: folder.path)
         #expect(output.hasSuffix(shown + "\n") && output.contains("\"code\":\"VALID_TOKEN\""), "\(output)")
     }
 

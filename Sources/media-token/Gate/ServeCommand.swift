@@ -44,18 +44,27 @@ enum ServeCommand {
             """)
 
     /// What `--print` prints.
-    private enum Printed: String, CaseIterable {
-        case start, example, schema, page, metrics, codes, openapi
+    private enum Printed {
+        case document(@Sendable () -> String)
+        /// A proxy's file for the gate that other settings describe.
+        case proxy(ProxyFile)
 
-        var text: String {
-            switch self {
-            case .start: SettingsDocuments.start
-            case .example: SettingsDocuments.example
-            case .schema: SettingsDocuments.schema
-            case .page: SettingsDocuments.page
-            case .metrics: GateMetric.page
-            case .codes: AnswerCode.page
-            case .openapi: OpenAPIDescription.document(version: ProgramVersion.text)
+        static let words = documents.map(\.word) + ProxyFile.allCases.map(\.rawValue)
+
+        private static let documents: [(word: String, text: @Sendable () -> String)] = [
+            ("start", { SettingsDocuments.start }), ("example", { SettingsDocuments.example }),
+            ("schema", { SettingsDocuments.schema }), ("page", { SettingsDocuments.page }),
+            ("metrics", { GateMetric.page }), ("codes", { AnswerCode.page }),
+            ("openapi", { OpenAPIDescription.document(version: ProgramVersion.text) }),
+        ]
+
+        init?(_ word: String) {
+            if let document = Self.documents.first(where: { $0.word == word }) {
+                self = .document(document.text)
+            } else if let proxy = ProxyFile(rawValue: word) {
+                self = .proxy(proxy)
+            } else {
+                return nil
             }
         }
     }
@@ -71,11 +80,10 @@ enum ServeCommand {
                         "Check the settings, print all problems, and exit; no address is bound, no store opened",
                         \.checks),
                     Setting(
-                        "print", Printed.allCases.map(\.rawValue).joined(separator: "|"), .text(),
-                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description"
+                        "print", Printed.words.joined(separator: "|"), .text(),
+                        "Print and exit: a FILE to start with, whose comments explain every setting; an example with every setting; its JSON schema; the settings, the metrics or the codes of verdicts as a page; the HTTP API's description; a proxy's file for a gate with these settings"
                     ) { given, name, values in
-                        let words = Printed.allCases.map(\.rawValue)
-                        values.printed = given.word(name, words).flatMap(Printed.init)
+                        values.printed = given.word(name, Printed.words).flatMap { Printed($0) }
                     },
                 ]))
 
@@ -84,8 +92,11 @@ enum ServeCommand {
         var options = GateOptions()
 
         func check(_ given: inout SettingsObject) {
-            guard printed != nil else { return }
-            given.refuse(GateOptions.table.names + ["check"], withoutEffect: "with --print")
+            switch printed {
+            case nil: break
+            case .document?: given.refuse(GateOptions.table.names + ["check"], withoutEffect: "with --print")
+            case .proxy?: given.refuse(["check"], withoutEffect: "with --print")
+            }
         }
 
         func furtherProblems() -> [String] {
@@ -95,18 +106,36 @@ enum ServeCommand {
     }
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
-        if let printed = invocation.printed {
-            Console.print(printed.text)
-            return .success
-        }
-        if invocation.checks { return check(invocation.options) }
         var options = invocation.options
+        switch invocation.printed {
+        case .document(let text)?:
+            Console.print(text())
+            return .success
+        case .proxy(let file)?: return try print(file, options)
+        case nil: break
+        }
+        if invocation.checks { return check(options) }
         let reader: GateSettingsReader
         do throws(CommandError) { reader = try options.read() } catch {
             Console.printError(error.message)
             return .usage
         }
         return reader.problems.isEmpty ? try serve(reader.settings, options) : .usage
+    }
+
+    /// Prints a proxy's file for the gate, whose files need not be there.
+    private static func print(_ file: ProxyFile, _ given: GateOptions) throws(CommandError) -> ExitStatus {
+        var options = given
+        let reader = try options.readQuietly()
+        // Without a file, the settings may name no keys.
+        let problems = reader.problems.filter { $0.setting != "keys" }
+        for line in options.lines(problems) { Console.printError(line) }
+        guard problems.isEmpty else { return .usage }
+        guard let text = file.text(for: reader.settings) else {
+            throw CommandError("listen has no address with a port and without TLS; expected one for the proxy to ask")
+        }
+        Console.print(text)
+        return .success
     }
 
     /// Checks that the files that the settings name contain what they should, and prints every problem, also if the
