@@ -94,6 +94,43 @@ extension EndToEnd.ProxyTests {
         }
     }
 
+    @Test(
+        "nginx keeps decisions on grants and open routes as long as decision-max-age says, and none on a token",
+        arguments: ["$request_uri", "$request_uri$http_cookie"])
+    func keptDecisions(key: String) throws {
+        let folder = place.directory.path
+        let routes = #"{"path": "/trailers", "open": true}, \#(try place.route("/live"))"#
+        let gate = try GateProcess(in: place, try place.options(#"{"decision-max-age": 60, "routes": [\#(routes)]}"#))
+        let file = try nginxFile(gate: gate.port).replacing(
+            "        internal;\n",
+            with: "        internal;\n        proxy_cache decisions;\n        proxy_cache_key \(key)$request_method;\n")
+        try FileManager.default.createDirectory(atPath: folder + "/streams/trailers", withIntermediateDirectories: true)
+        for path in ["live/0.ts", "live/1.ts", "trailers/0.ts"] {
+            try path.write(toFile: "\(folder)/streams/\(path)", atomically: false, encoding: .utf8)
+        }
+        try startNginx("proxy_cache_path \(folder)/decisions keys_zone=decisions:1m;\n" + file)
+        func asked(_ code: String) throws -> Int { try gate.logged().components(separatedBy: "\"\(code)\"").count - 1 }
+        let grants = try [place.grant(), place.grant(["--method", "GET"])]
+        #expect(grants[0] != grants[1])
+        for grant in grants + grants {
+            for _ in 0..<3 {
+                #expect(try ask("/live/0.ts", ["-H", "Cookie: \(grant)"]) == ["200", "GRANT_VALID"])
+                #expect(try ask("/trailers/0.ts") == ["200", "TOKEN_NOT_REQUIRED"])
+            }
+            // Of somebody else, in between.
+            #expect(try ask("/live/0.ts") == ["401", "TOKEN_MISSING"])
+        }
+        for token in try place.tokens(2).map({ "X-Media-Token: \(Fixtures.base64($0))" }) {
+            #expect(try ask("/live/1.ts", ["-H", token]) == ["200", "VALID_TOKEN"])
+            for _ in 0..<3 { #expect(try ask("/live/1.ts", ["-H", token]) == ["403", "TOKEN_ALREADY_USED"]) }
+        }
+        gate.end()
+        // By that key alone nginx keeps one of the answers that differ by a cookie, and asks about the other again.
+        let counts = try (asked("GRANT_VALID"), asked("TOKEN_NOT_REQUIRED"), asked("TOKEN_MISSING"))
+        #expect(key.contains("cookie") ? counts.0 == 2 : (2...4).contains(counts.0), "\(counts)")
+        #expect(counts.1 == 1 && counts.2 == 4, "\(counts)")
+    }
+
     @Test("nginx asks the gate alike with and without a cache")
     func asks() throws {
         let blocks = try [nginxFile(gate: 8080), cachingFile(gate: 8080)].map { text in

@@ -156,6 +156,51 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "while Redis is down, viewers with grants and open routes are served through each proxy, and plays are not",
+            arguments: ["nginx", "caddy", "haproxy"])
+        func lostStore(proxy: String) throws {
+            let redis = try RedisServer()
+            let balanced = try FreePort.take(1)[0]
+            let routes = #"{"routes": [\#(try place.route("/live")), {"path": "/trailers", "open": true}]}"#
+            let gate = try GateProcess(in: place, replays: redis.url, try place.options(routes))
+            let balancer = try Deploying.snippet("haproxy", under: "Rolling restarts")
+                .replacing("    server b 127.0.0.1:8082 port 8083\n", with: "")
+                .replacing("    server b 127.0.0.1:8082 port 8083", with: "")
+                .replacing("127.0.0.1:8080 port 8081", with: "127.0.0.1:\(gate.port) port \(gate.adminPort)")
+                .replacing("127.0.0.1:80\n", with: "127.0.0.1:\(balanced)\n")
+            let file = try place.directory.write(balancer + "\n", to: "balancer.cfg")
+            servers.running.append(
+                try Daemon("haproxy", ["-f", file], log: place.directory.path + "/balancer.log"))
+            let trailers = place.directory.path + "/streams/trailers"
+            try FileManager.default.createDirectory(atPath: trailers, withIntermediateDirectories: true)
+            try "a trailer".write(toFile: trailers + "/1.ts", atomically: false, encoding: .utf8)
+            try start(proxy, gate: balanced)
+            let address = "http://127.0.0.1:\(ports[0])"
+            let segment = ["-H", "Cookie: \(try place.grant())"]
+            func play() throws -> String {
+                let token = try place.directory.write(try place.tokens(1)[0], to: "token")
+                return try GateProcess.fetch(
+                    address + "/v1/play?path=/live/index.m3u8",
+                    ["-H", "Content-Type: text/plain", "--data-binary", "@\(token)"]
+                ).code
+            }
+            try gate.wait { try play() == "200" }
+            redis.end(SIGKILL)
+            // The balancer has no gate left for plays then.
+            try gate.wait {
+                try GateProcess.fetch("http://127.0.0.1:\(balanced)/v1/verify", ["-X", "POST"]).code == "503"
+            }
+            for _ in 0..<10 {
+                #expect(try GateProcess.fetch(address + "/live/index.m3u8", segment).code == "200")
+                #expect(try GateProcess.fetch(address + "/trailers/1.ts").code == "200")
+            }
+            #expect(try GateProcess.fetch(address + "/live/index.m3u8").code == "401")
+            #expect(try play() == "503")
+            try redis.start()
+            try gate.wait { try play() == "200" }
+        }
+
         private func fetch(
             _ scheme: String, _ target: String, token: String? = nil, _ options: [String] = []
         ) throws -> (code: String, status: String) {

@@ -42,7 +42,7 @@ extension EndToEnd {
         /// Whether HAProxy's last word about a gate is that it is down.
         private func isDown(_ gate: Int) throws -> Bool {
             let log = try String(contentsOfFile: place.directory.path + "/haproxy.log", encoding: .utf8)
-            let server = "Server gates/\(["a", "b"][gate]) is "
+            let server = "Server plays/\(["a", "b"][gate]) is "
             return log.split(separator: "\n").last { $0.contains(server) }?.contains(server + "DOWN") == true
         }
 

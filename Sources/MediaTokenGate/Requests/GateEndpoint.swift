@@ -1,4 +1,5 @@
 internal import Basics
+internal import HTTP
 
 /// The part of the gate that a request asks, by its path.
 enum GateDestination: Equatable, Sendable {
@@ -44,6 +45,21 @@ enum GateEndpoint: CaseIterable, Sendable {
         case .gatewayFabric: "/v1/authz/gateway-fabric"
         case .extAuthz: "/v1/authz/ext-authz"
         }
+    }
+
+    /// The header fields that decide an answer to a proxy which needs no token, in the form of `Vary` (RFC 9110,
+    /// 12.5.5). nginx keeps no answer that names more than 128 bytes of them.
+    var decidingFields: String {
+        let own: [HTTPFieldName] =
+            switch self {
+            case .verify, .play, .explain: []
+            case .authRequest:
+                [GateField.originalURI, GateField.originalURL, GateField.originalMethod, GateField.originalHost]
+            case .forwardAuth: [GateField.forwardedURI, GateField.forwardedMethod, GateField.forwardedHost]
+            case .gatewayFabric: [GateField.path, GateField.method, .host]
+            case .extAuthz: [.host]
+            }
+        return ([GateField.cookie, GateField.grant] + own).map(\.description).joined(separator: ", ")
     }
 
     /// Whether backends ask it, rather than proxies.

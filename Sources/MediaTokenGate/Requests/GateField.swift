@@ -26,11 +26,4 @@ enum GateField {
     static let streamToken: HTTPFieldName = "X-Media-Token"
     static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
     static let traceParent: HTTPFieldName = "traceparent"
-
-    /// All that decides an answer which needs no token, in the form of `Vary` (RFC 9110, 12.5.5).
-    static let ofProxies = [
-        HTTPFieldName.host, cookie, grant, method, path, forwardedHost, forwardedMethod, forwardedURI, originalHost,
-        originalMethod,
-        originalURI, originalURL,
-    ].map(\.description).joined(separator: ", ")
 }

@@ -10,6 +10,7 @@ internal import StreamPaths
 struct ProxiedRequest {
     /// The proxy's own request, which also carries the client's headers.
     let question: HTTPRequest
+    let endpoint: GateEndpoint
     let target: ArraySlice<UInt8>
     let method: ArraySlice<UInt8>?
     let host: ArraySlice<UInt8>?
@@ -22,7 +23,7 @@ struct ProxiedRequest {
     init(_ question: HTTPRequest, at endpoint: GateEndpoint) throws(RequestError) {
         // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
         guard question.body.isEmpty else { throw .noRoute("the proxy's request has a body; expected none") }
-        self.question = question
+        (self.question, self.endpoint) = (question, endpoint)
         switch endpoint {
         case .forwardAuth:
             // Caddy and Traefik (see their documentation of forward authentication).

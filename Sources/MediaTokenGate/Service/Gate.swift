@@ -27,7 +27,6 @@ package struct Gate: Sendable {
         (self.exchange, self.sources) = (exchange, sources)
         self.dialects = DialectReaders.all(dialects, routes)
         (self.corsOrigins, self.decisionMaxAge) = (corsOrigins, decisionMaxAge)
-        tokenNotRequired = .settled(.subrequest(200, .tokenNotRequired).kept(for: decisionMaxAge.components.seconds))
     }
 
     /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name
@@ -92,7 +91,7 @@ package struct Gate: Sendable {
     }
 
     // Most answers of a gate in front of a stream; they are made once.
-    private let tokenNotRequired: GateTask
+    private static let tokenNotRequired = GateReply.subrequest(200, .tokenNotRequired)
     private static let grantValid = GateReply.subrequest(200, .grantValid)
 
     private func authorize(_ proxied: ProxiedRequest, at now: Timestamp) throws(RequestError) -> GateTask {
@@ -113,7 +112,9 @@ package struct Gate: Sendable {
     private func authorize(
         _ proxied: ProxiedRequest, _ path: StreamPath, by route: GateRoute, at now: Timestamp
     ) -> GateTask {
-        guard case .token(let expectation) = route.access else { return tokenNotRequired }
+        guard case .token(let expectation) = route.access else {
+            return .settled(Self.tokenNotRequired.kept(for: decisionMaxAge.components.seconds, at: proxied.endpoint))
+        }
         let withoutMedia = MethodWithoutMedia(proxied.method)
         let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
         if withoutMedia == .options, isAllowed { return .subrequest(200, .corsPreflight) }
@@ -121,8 +122,8 @@ package struct Gate: Sendable {
         if case .opens(let used, let renewal, let expires)? = grant {
             let reply = Self.grantValid.opened(by: used, renewal)
             let left = (expires ?? .max) - now.wholeSeconds
-            return .settled(
-                reply.kept(for: reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)))
+            let seconds = reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)
+            return .settled(reply.kept(for: seconds, at: proxied.endpoint))
         }
         let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
