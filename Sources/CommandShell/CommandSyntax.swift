@@ -92,9 +92,15 @@ package struct CommandSyntax: Sendable {
             (option.name == help.name ? "  -h, --" : "      --") + option.name + (option.value.map { "=\($0)" } ?? "")
         let wrap = LineWrap(width: width, hanging: column)
         let blanks = String(repeating: " ", count: max(0, column - name.count))
-        // A long name stands on its own line.
+        // A long name stands on lines of its own, which are broken between the words that it may have.
         guard name.count + 2 > column else { return wrap.wrapped(name + blanks + option.help) }
-        return "\(name)\n" + wrap.wrapped(String(repeating: " ", count: column) + option.help)
+        var lines = [""]
+        for word in name.split(separator: "|") {
+            if (lines.last ?? "").count + word.count + 1 > width { lines.append(String(repeating: " ", count: column)) }
+            lines[lines.count - 1] += word + "|"
+        }
+        return lines.joined(separator: "\n").dropLast() + "\n"
+            + wrap.wrapped(String(repeating: " ", count: column) + option.help)
     }
 
     /// Where further lines of a line of the details begin: at the margin or, in a row of a table, below its second

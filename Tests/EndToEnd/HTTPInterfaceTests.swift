@@ -34,7 +34,7 @@ extension EndToEnd {
         func description() throws {
             let file = try place.directory.write(
                 """
-                {"mvpd": ["LIMITED=Comcast"], "cors-origin": "https://player.example", "routes": [{"path": "/free", "open": true},
+                {"mvpd": ["LIMITED=Comcast"], "decision-max-age": 5, "cors-origin": "https://player.example", "routes": [{"path": "/free", "open": true},
                   {"path": "/live", "requestor": ["MML", "LIMITED"], "resource": "TNT", "allow-head": true,
                    "grant": {"kind": "cat", "key-file": "\(try place.grantKey())", "retry-window": 60,
                      "validity": 600, "renew": "cookie:900:899", "renew-until": 1000}}]}

@@ -46,7 +46,7 @@ extension ReplayStoreTests {
         private func evict(_ policy: String, on server: RedisServer) throws {
             let (keys, used) = (try server.cli("dbsize"), try figure("used_memory", of: server))
             try server.cli("config", "set", "maxmemory-policy", policy)
-            try server.cli("config", "set", "maxmemory", "\(used - 50_000)")
+            try server.cli("config", "set", "maxmemory", "\(used - 20_000)")
             #expect(try figure("evicted_keys", of: server) > 0)
             #expect(try figure("evicted_keys", of: server) < 1000)
             let left = try #require(Int(try server.cli("dbsize")))

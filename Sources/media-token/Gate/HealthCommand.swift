@@ -19,8 +19,11 @@ enum HealthCommand {
             Exit status: 0 ready, 1 not ready, 2 no answer, 64 usage.
 
             Examples:
-              media-token health --config /etc/media-token/gate.json
-              podman run --health-cmd 'media-token health --config /etc/media-token/gate.json' …
+              media-token serve --keys Keys --min-rsa-bits 1024 --replays memory \\
+                --listen 127.0.0.1:8080 --admin 127.0.0.1:8081 &
+              curl -sf --retry 9 --retry-connrefused http://127.0.0.1:8081/healthz
+              media-token health --streams --admin 127.0.0.1:8081
+              media-token health --admin 127.0.0.1:8081 # exit status 1: still fenced
             """)
 
     private struct Invocation: CommandValues {
