@@ -36,7 +36,7 @@ struct CBORReader {
         let position = next
         switch try readHead() {
         case .value(let value): return value
-        // A head may claim more than Int can hold. libcbor passes that as a negative number.
+        // A head may claim more than Int can hold. libcbor 0.8 passes that as a negative number.
         case .array(let count) where (0...Self.valueLimit).contains(count):
             var items: [CBORValue] = []
             for _ in 0..<count { items.append(try readValue(depth: depth + 1)) }
@@ -118,8 +118,9 @@ private enum CBORHead {
         context?.assumingMemoryBound(to: CBORHead.self).pointee = head
     }
 
-    private static func array(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
-        Array(UnsafeBufferPointer(start: start, count: count))
+    /// libcbor counts in `size_t`, and since 0.10 in `uint64_t`. It has seen the bytes, so the count is one of `Int`.
+    private static func array(_ start: UnsafePointer<UInt8>?, _ count: some BinaryInteger) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 
     /// The callbacks are created once, then only read, by any number of threads, and never freed. A head whose callback
@@ -139,8 +140,8 @@ private enum CBORHead {
             guard let text = String(validating: array(start, count), as: UTF8.self) else { return }
             set(context, .value(.text(text)))
         }
-        callbacks.array_start = { set($0, .array($1)) }
-        callbacks.map_start = { set($0, .map($1)) }
+        callbacks.array_start = { set($0, .array(Int(clamping: $1))) }
+        callbacks.map_start = { set($0, .map(Int(clamping: $1))) }
         callbacks.boolean = { set($0, .value(.boolean($1))) }
         callbacks.null = { set($0, .value(.null)) }
         callbacks.float2 = { set($0, .value(.number(Double($1)))) }
