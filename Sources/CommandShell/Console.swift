@@ -84,7 +84,7 @@ package enum Console {
     /// Prints a message that says so of itself, since what it is about goes on.
     package static func printWarning(_ message: String) { printError("warning: \(message)", as: .warning) }
 
-    /// Prints what a service does, in the journal or for whoever started it.
+    /// Prints what a service does, for its operator.
     package static func printNotice(_ message: String) { printError(message, as: .notice) }
 
     private static let longestWord = 160

@@ -117,7 +117,7 @@ extension EndToEnd.ProxyTests {
                 #expect(try ask("/live/0.ts", ["-H", "Cookie: \(grant)"]) == ["200", "GRANT_VALID"])
                 #expect(try ask("/trailers/0.ts") == ["200", "TOKEN_NOT_REQUIRED"])
             }
-            // Of somebody else, in between.
+            // Somebody else asks in between.
             #expect(try ask("/live/0.ts") == ["401", "TOKEN_MISSING"])
         }
         for token in try place.tokens(2).map({ "X-Media-Token: \(Fixtures.base64($0))" }) {
@@ -125,7 +125,8 @@ extension EndToEnd.ProxyTests {
             for _ in 0..<3 { #expect(try ask("/live/1.ts", ["-H", token]) == ["403", "TOKEN_ALREADY_USED"]) }
         }
         gate.end()
-        // By that key alone nginx keeps one of the answers that differ by a cookie, and asks about the other again.
+        // Without the cookie in its key, nginx keeps one of the answers that differ by it, and asks about the other
+        // again.
         let counts = try (asked("GRANT_VALID"), asked("TOKEN_NOT_REQUIRED"), asked("TOKEN_MISSING"))
         #expect(key.contains("cookie") ? counts.0 == 2 : (2...4).contains(counts.0), "\(counts)")
         #expect(counts.1 == 1 && counts.2 == 4, "\(counts)")

@@ -75,8 +75,8 @@ extension EndToEnd {
             }
         }
 
-        /// What the gate prints for a proxy in front of it, with the ports and folders of this test, for the settings of
-        /// the page.
+        /// What the gate prints for a proxy in front of it, with the ports and folders of this test, for the settings
+        /// of the page.
         func printed(_ proxy: String, gate: Int) throws -> String {
             let block = try Fixtures.snippet("sh", under: "nginx", of: "MediaTokenGate/MediaTokenGate.docc/Deploying")
             let settings = try #require(block.firstMatch(of: /(?s)> gate\.json <<'END'\n(.*?)\nEND\n/)).1

@@ -113,7 +113,9 @@ package struct Gate: Sendable {
         _ proxied: ProxiedRequest, _ path: StreamPath, by route: GateRoute, at now: Timestamp
     ) -> GateTask {
         guard case .token(let expectation) = route.access else {
-            return .settled(Self.tokenNotRequired.kept(for: decisionMaxAge.components.seconds, at: proxied.endpoint))
+            return .settled(
+                Self.tokenNotRequired.kept(
+                    for: decisionMaxAge.components.seconds, varyingBy: proxied.endpoint.decidingFields))
         }
         let withoutMedia = MethodWithoutMedia(proxied.method)
         let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
@@ -123,7 +125,7 @@ package struct Gate: Sendable {
             let reply = Self.grantValid.opened(by: used, renewal)
             let left = (expires ?? .max) - now.wholeSeconds
             let seconds = reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)
-            return .settled(reply.kept(for: seconds, at: proxied.endpoint))
+            return .settled(reply.kept(for: seconds, varyingBy: proxied.endpoint.decidingFields))
         }
         let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
