@@ -47,6 +47,7 @@ enum GateEndpoint: CaseIterable, Sendable {
         }
     }
 
+    // Unreached: Named in answers that a proxy may keep; the properties' gates have no decision-max-age.
     /// The header fields that decide an answer to a proxy which needs no token, in the form of `Vary` (RFC 9110,
     /// 12.5.5). nginx keeps no answer that names more than 128 bytes of them.
     var decidingFields: String {

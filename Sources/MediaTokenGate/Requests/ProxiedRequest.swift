@@ -30,6 +30,7 @@ struct ProxiedRequest {
             target = try Self.one(GateField.forwardedURI, of: question)
             method = question.onlyValue(of: GateField.forwardedMethod)
             (host, attempt) = (question.onlyValue(of: GateField.forwardedHost), nil)
+        // Unreached: Asked by one proxy, in fields that are read as those of the others are.
         case .gatewayFabric:
             // It passes no header of the client on but those that it is told to (its template of server blocks).
             target = try Self.one(GateField.path, of: question)

@@ -104,6 +104,7 @@ package struct Gate: Sendable {
         do throws(RouteError) { route = try exchange.routes.route(to: path, on: proxied.streamHost) } catch {
             let isOwn = GateEndpoint(proxied.target.prefix { $0 != UInt8(ascii: "?") })?.isForBackends ?? false
             throw .noRoute(
+                // Unreached: A proxy that asks about the gate's own path; the words of the refusal alone differ.
                 isOwn ? "the path is the gate's own; expected the proxy to pass it on, without asking" : "\(error)")
         }
         return authorize(proxied, path, by: route, at: now).on(route)
@@ -123,6 +124,7 @@ package struct Gate: Sendable {
         let grant = route.grantAnswer(to: proxied, for: path, at: now)
         if case .opens(let used, let renewal, let expires)? = grant {
             let reply = Self.grantValid.opened(by: used, renewal)
+            // Unreached: A grant without an end; the properties' have one.
             let left = (expires ?? .max) - now.wholeSeconds
             let seconds = reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)
             return .settled(reply.kept(for: seconds, varyingBy: proxied.endpoint.decidingFields))
