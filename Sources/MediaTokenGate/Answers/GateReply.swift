@@ -39,18 +39,6 @@ package struct GateReply: Sendable {
         (self.row, self.detail) = (row, detail)
     }
 
-    /// The answer that a cache may keep for some seconds, for requests that are the same in all that the gate reads.
-    ///
-    /// - Parameter fields: The names of the header fields that decide the answer, as `Vary` has them.
-    func kept(for seconds: Int64, varyingBy fields: @autoclosure () -> String) -> GateReply {
-        guard seconds > 0 else { return self }
-        var reply = GateReply(answer.status, row, detail: detail, isKept: true)
-        reply.answer.add("Cache-Control", "max-age=\(seconds)")
-        reply.answer.add("Vary", fields())
-        (reply.grant, reply.route) = (grant, route)
-        return reply
-    }
-
     /// The answer to a proxy without a verdict. All proxies understand the statuses 200, 401 and 403 in the same way.
     ///
     /// - Parameters:

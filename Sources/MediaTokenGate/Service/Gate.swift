@@ -115,8 +115,7 @@ package struct Gate: Sendable {
     ) -> GateTask {
         guard case .token(let expectation) = route.access else {
             return .settled(
-                Self.tokenNotRequired.kept(
-                    for: decisionMaxAge.components.seconds, varyingBy: proxied.endpoint.decidingFields))
+                Self.tokenNotRequired.kept(for: decisionMaxAge.components.seconds, at: proxied.endpoint))
         }
         let withoutMedia = MethodWithoutMedia(proxied.method)
         let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
@@ -127,7 +126,7 @@ package struct Gate: Sendable {
             // Unreached: A grant without an end; the properties' have one.
             let left = (expires ?? .max) - now.wholeSeconds
             let seconds = reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)
-            return .settled(reply.kept(for: seconds, varyingBy: proxied.endpoint.decidingFields))
+            return .settled(reply.kept(for: seconds, at: proxied.endpoint))
         }
         let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
@@ -175,6 +174,17 @@ extension GateSettings {
 }
 
 extension GateReply {
+    /// The answer that a cache may keep for some seconds, for requests that are the same in all that the gate reads.
+    fileprivate func kept(for seconds: Int64, at endpoint: GateEndpoint) -> GateReply {
+        guard seconds > 0 else { return self }
+        // Unreached: The properties' gates have no decision-max-age.
+        var reply = GateReply(answer.status, row, detail: detail, isKept: true)
+        reply.answer.add("Cache-Control", "max-age=\(seconds)")
+        reply.answer.add("Vary", endpoint.decidingFields)
+        (reply.grant, reply.route) = (grant, route)
+        return reply
+    }
+
     /// The answer to a proxy whose client has a grant that opens the stream.
     ///
     /// - Parameters:
