@@ -64,7 +64,7 @@ package struct TokenFinder {
     /// - Parameters:
     ///   - read: returns the next bytes of the capture, and none at its end.
     ///   - use: takes each part as soon as it was read.
-    package func search(_ read: @escaping () -> [UInt8], _ use: (Part) -> Void) {
+    package func search(_ read: @escaping () -> [UInt8], _ use: @escaping (Part) -> Void) {
         let budget = CaptureBudget()
         func next() -> [UInt8] {
             let bytes = read()
@@ -79,13 +79,13 @@ package struct TokenFinder {
     }
 
     /// Searches a capture that is in memory.
-    package func search(_ capture: [UInt8], _ use: (Part) -> Void) {
+    package func search(_ capture: [UInt8], _ use: @escaping (Part) -> Void) {
         var unread = [capture]
         search({ unread.popLast() ?? [] }, use)
     }
 
     private func search(
-        _ read: @escaping () -> [UInt8], inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ read: @escaping () -> [UInt8], inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         let reader = CaptureReader(search.budget, read)
         let inner = way + reader.way
@@ -114,7 +114,7 @@ package struct TokenFinder {
 
     /// Searches each file of a ZIP archive as a capture of its own.
     private func searchArchive(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         let archive = ZIPArchive(search.budget) { Array(reader.take(pieceSize)) }
         var requests: [Substring: [UInt8]] = [:]
@@ -150,7 +150,7 @@ package struct TokenFinder {
     /// Searches each connection of a capture of packets as a capture of its own; if none has anything, all of it as
     /// text.
     private func searchPackets(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         let file = readFile(reader, use)
         var isFound = false
@@ -168,7 +168,7 @@ package struct TokenFinder {
 
     /// Searches mitmproxy's flows as calls, and the rest of the file as text.
     private func searchFlows(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         let file = readFile(reader, use)
         var flows = Netstrings(file[...])
@@ -184,7 +184,7 @@ package struct TokenFinder {
     }
 
     /// Reads a capture that can be searched only as a whole.
-    private func readFile(_ reader: CaptureReader, _ use: (Part) -> Void) -> [UInt8] {
+    private func readFile(_ reader: CaptureReader, _ use: @escaping (Part) -> Void) -> [UInt8] {
         var file: [UInt8] = []
         while file.count < Self.fileLimit, case let more = reader.take(pieceSize), !more.isEmpty { file += more }
         if reader.peek != nil { use(.unread("only the first \(file.count) bytes of the capture were searched")) }
@@ -210,7 +210,7 @@ package struct TokenFinder {
     }
 
     private func searchOnce(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         while true {
             while reader.peek?.isASCIIWhiteSpace == true { reader.skip() }
@@ -224,7 +224,7 @@ package struct TokenFinder {
     ///
     /// - Returns: Whether it was one to its end.
     private func searchDocument(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) -> Bool {
         var isWhole = false
         let isCharles = SavedCalls.isCharles(reader.ahead(SavedCalls.head))
@@ -247,21 +247,19 @@ package struct TokenFinder {
     ///
     /// - Returns: The number of the last entry; 0 outside of archives.
     private func withDocument(
-        _ search: CaptureSearch, inside way: [String], archive: String, _ use: (Part) -> Void,
+        _ search: CaptureSearch, inside way: [String], archive: String, _ use: @escaping (Part) -> Void,
         _ fill: (CapturedDocument) -> Void
     ) -> Int {
-        withoutActuallyEscaping(use) { use in
-            let document = CapturedDocument(search, in: way, archive: archive, use)
-            fill(document)
-            document.finish()
-            search.budget.place = { "" }
-            return document.number
-        }
+        let document = CapturedDocument(search, in: way, archive: archive, use)
+        fill(document)
+        document.finish()
+        search.budget.place = { "" }
+        return document.number
     }
 
     /// Searches what is left as text, piece by piece.
     private func searchText(
-        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: (Part) -> Void
+        _ reader: CaptureReader, inside way: [String], _ search: CaptureSearch, _ use: @escaping (Part) -> Void
     ) {
         var (piece, begin, line, known) = ([UInt8](), 0, reader.line, Set<Finding.Key>())
         while reader.peek != nil || begin < piece.count {

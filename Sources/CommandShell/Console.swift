@@ -55,7 +55,7 @@ package enum Console {
     /// How grave a message is, by the numbers of syslog(3), by which `journalctl -p` chooses.
     package enum Gravity: Int {
         case error = 3
-        case warning, notice, info
+        case warning, notice
     }
 
     /// Whether the journal gets standard error, and so the gravity of a line from its beginning (sd-daemon(3)).

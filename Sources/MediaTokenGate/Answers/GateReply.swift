@@ -26,16 +26,14 @@ package struct GateReply: Sendable {
     /// The path of the route that the request is for, as it is configured; `nil` if there is none.
     var route: String?
 
-    /// Creates an answer that no cache may keep.
-    ///
-    /// - Parameter isKept: Whether the caller says for how long a cache may keep it.
+    /// Creates an answer, which no cache may keep unless `caching` says otherwise (RFC 9111, section 5.2.2).
     init(
         _ status: Int, _ row: AnswerCode, type: String? = nil, body: [UInt8] = [], detail: String? = nil,
-        isKept: Bool = false
+        caching: String = "no-store"
     ) {
         answer = HTTPAnswer(status, type: type, body: body)
         answer.add("X-Media-Token-Code", row.name)
-        if !isKept { answer.add("Cache-Control", "no-store") }
+        answer.add("Cache-Control", caching)
         (self.row, self.detail) = (row, detail)
     }
 

@@ -1,6 +1,5 @@
 internal import Basics
 package import MediaToken
-internal import Synchronization
 
 /// What the replay store lets the gate do: by what the store reports, and by the claims that it fails to decide.
 ///

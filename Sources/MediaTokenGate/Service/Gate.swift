@@ -178,8 +178,7 @@ extension GateReply {
     fileprivate func kept(for seconds: Int64, at endpoint: GateEndpoint) -> GateReply {
         guard seconds > 0 else { return self }
         // Unreached: The properties' gates have no decision-max-age.
-        var reply = GateReply(answer.status, row, detail: detail, isKept: true)
-        reply.answer.add("Cache-Control", "max-age=\(seconds)")
+        var reply = GateReply(answer.status, row, detail: detail, caching: "max-age=\(seconds)")
         reply.answer.add("Vary", endpoint.decidingFields)
         (reply.grant, reply.route) = (grant, route)
         return reply

@@ -55,7 +55,7 @@ package struct GateAdmin: Sendable {
         case .fenced(let seconds):
             var answer = Self.text(
                 503,
-                "fenced, \(seconds) s left: \(store.fenceCause), and until then rejects every token as TOKEN_PREDATES_STORE\n"
+                "fenced, \(seconds) s left: \(store.fenceCause); until then every token is TOKEN_PREDATES_STORE\n"
             )
             answer.addRetry(after: seconds)
             return answer

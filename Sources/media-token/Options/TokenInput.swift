@@ -85,7 +85,7 @@ struct TokenInput {
     ///
     /// - Returns: The first bytes of the input, up to the length of a token.
     func find(
-        with finder: TokenFinder, _ body: (TokenFinder.Part) -> Void
+        with finder: TokenFinder, _ body: @escaping (TokenFinder.Part) -> Void
     ) throws(CommandError) -> RawToken {
         if let operand, !operand.hasPrefix("@") {
             finder.search(Array(operand.utf8), body)
@@ -103,7 +103,7 @@ struct TokenInput {
                     return []
                 }
             }
-            withoutActuallyEscaping(next) { finder.search($0, body) }
+            finder.search(next, body)
             if let failure { throw failure }
             return quotable(RawToken(head))
         }
@@ -111,23 +111,23 @@ struct TokenInput {
 
     /// - Parameter subject: What is read, for a user at a terminal.
     private func withReader<Value>(
-        _ subject: String = "token", _ use: (inout ChunkReader) throws(CommandError) -> Value
+        _ subject: String = "token", _ use: (ChunkReader) throws(CommandError) -> Value
     ) throws(CommandError) -> Value {
         guard let operand else {
-            var reader = ChunkReader(STDIN_FILENO, "standard input", subject)
-            return try use(&reader)
+            let reader = ChunkReader(STDIN_FILENO, "standard input", subject)
+            return try use(reader)
         }
         let path = String(operand.dropFirst())
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
         defer { close(descriptor) }
-        var reader = ChunkReader(descriptor, path, subject)
-        return try use(&reader)
+        let reader = ChunkReader(descriptor, path, subject)
+        return try use(reader)
     }
 }
 
 /// Reads a file, a pipe or a terminal chunk by chunk.
-private struct ChunkReader {
+private final class ChunkReader {
     private let descriptor: Int32
     private let name: String
     private var terminal: TerminalInput?
@@ -137,7 +137,7 @@ private struct ChunkReader {
     }
 
     /// The next bytes; none at the end.
-    mutating func next() throws(CommandError) -> [UInt8] {
+    func next() throws(CommandError) -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = terminal?.read(into: &chunk) ?? read(descriptor, &chunk, chunk.count)
