@@ -10,11 +10,12 @@ extension ReplayStoreTests {
     struct RedisClusterTests {
         private let clock = RedisClock()
 
-        /// One cluster for all of these tests. It keeps what it acknowledged through a restart.
+        /// One cluster for all of these tests. It keeps what it acknowledged through a restart. Its servers give each other
+        /// 15 seconds, since on a busy machine a server may look gone before; a test that ends one has them wait less.
         ///
         /// `nonisolated(unsafe)`: the suite is serialized, so one test at a time uses the cluster.
         private nonisolated(unsafe) static let shared = Result {
-            try RedisCluster(["--appendonly", "yes", "--appendfsync", "always"])
+            try RedisCluster(["--appendonly", "yes", "--appendfsync", "always", "--cluster-node-timeout", "15000"])
         }
         /// A cluster whose servers speak TLS, with each other too, and demand no certificate of the store.
         ///
@@ -70,7 +71,9 @@ extension ReplayStoreTests {
 
         @Test("a cluster is ready while a slot is being moved, and not while no node has a slot")
         func readiness() throws {
-            let cluster = try RedisCluster(["--cluster-require-full-coverage", "no"])
+            let cluster = try RedisCluster([
+                "--cluster-require-full-coverage", "no", "--cluster-node-timeout", "15000",
+            ])
             let store = try ConfiguredReplayStore(opening: cluster.url, clockSkew: .zero)
             try store.probe(at: clock.now)
             // The slot of the keys with the tag 00.
@@ -155,6 +158,7 @@ extension ReplayStoreTests {
 
         @Test("when the node that the URL names hangs, the others tell who has taken over")
         func hungSeed() throws {
+            try cluster.setNodeTimeout(milliseconds: 1000)
             let primaries = try cluster.primaries()
             let (first, second) = (primaries[0], primaries[1])
             let seed = try #require(try cluster.servers.first { try $0.cli("role").contains("\n\(first.port)\n") })
@@ -175,6 +179,7 @@ extension ReplayStoreTests {
             seed.signal(SIGCONT)
             try second.start()
             try cluster.waitUntilComplete()
+            try cluster.setNodeTimeout(milliseconds: 15_000)
         }
 
         /// What became of the claims that were accepted around a failover, when they came again.
@@ -206,6 +211,7 @@ extension ReplayStoreTests {
         /// Claims as fast as it goes while a primary is killed, until its replica has taken over; then claims
         /// everything that was accepted once more.
         private func loseAPrimary(of cluster: RedisCluster, wait: Int, isBehind: Bool) throws -> Failover {
+            try cluster.setNodeTimeout(milliseconds: 1000)
             let url = "\(cluster.url)&prefix=\(UUID().uuidString)&wait=\(wait)"
             let store = try clock.open(url, timeoutMilliseconds: 2000)
             let victim = try #require(try cluster.primaries().first)
@@ -242,6 +248,7 @@ extension ReplayStoreTests {
             failover.outage = (lastRefusal ?? start) - (killed ?? start)
             try claimAgain(&failover, in: store)
             try cluster.waitUntilComplete()
+            try cluster.setNodeTimeout(milliseconds: 15_000)
             return failover
         }
 

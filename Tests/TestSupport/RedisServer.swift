@@ -123,6 +123,11 @@ package final class RedisCluster {
         }
     }
 
+    /// Has the servers wait as long for each other before they take one for gone.
+    package func setNodeTimeout(milliseconds: Int) throws {
+        for server in servers { try server.cli("config", "set", "cluster-node-timeout", "\(milliseconds)") }
+    }
+
     /// The servers that are primaries now, and live.
     package func primaries() throws -> [RedisServer] {
         try servers.filter { try $0.cli("role").hasPrefix("master") }
