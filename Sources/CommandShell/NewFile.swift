@@ -1,7 +1,7 @@
 internal import Basics
 internal import Glibc
 
-/// Creates files that did not exist before.
+/// Creates files that did not exist before, and replaces others as a whole.
 package enum NewFile {
     /// Writes `text` to a new file with exactly `mode`. Follows no link, replaces nothing, and leaves no partial file.
     ///
@@ -25,6 +25,24 @@ package enum NewFile {
         else {
             let failure = failure(path)
             unlink(path)
+            throw failure
+        }
+    }
+
+    /// Replaces a file by one with these bytes, and with its mode, owner and group. Whoever reads it meanwhile reads the
+    /// one or the other. Where a link leads to the file, the link stays.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(CommandError) {
+        var status = stat()
+        guard let real = realpath(path, nil), stat(real, &status) == 0 else { throw failure(path) }
+        defer { free(real) }
+        let file = String(cString: real)
+        let new = file + ".new"
+        try write(bytes, to: new, mode: status.st_mode & 0o7777)
+        guard chown(new, status.st_uid, status.st_gid) == 0, chmod(new, status.st_mode & 0o7777) == 0,
+            rename(new, file) == 0
+        else {
+            let failure = failure(path)
+            unlink(new)
             throw failure
         }
     }

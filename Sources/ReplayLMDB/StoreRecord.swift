@@ -46,7 +46,7 @@ struct StoreRecord: Equatable {
         else { throw LMDBError("has a damaged file '\(Self.name)'; move the directory away, and a new store begins") }
         (self.boot, self.fence, self.number, self.files) = (String(boot), fence, number, files)
         isClosed = state == "closed"
-        cause = values["cause"].flatMap { FenceCause(rawValue: String($0)) } ?? .new
+        cause = values["cause"].flatMap { FenceCause(rawValue: String($0)) } ?? .unknown
         surroundings = values["surroundings"].map(String.init)
     }
 

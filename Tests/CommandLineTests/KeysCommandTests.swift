@@ -27,6 +27,69 @@ struct KeysCommandTests {
         #expect(deep.status == 2 && deep.errors.contains("/a/b: its directory does not exist"), "\(deep.errors)")
     }
 
+    @Test("rotate changes the lists of keys and nothing else of a file, and leaves one alone that would not be right")
+    func rotate() throws {
+        let (key, keys) = (directory.path + "/a.key", directory.path + "/dev")
+        try Program.mediaToken.succeed(["keys", "generate", "--to", keys])
+        try Program.mediaToken.succeed(["keys", "generate", "--grant", "--to", key])
+        func settings(_ lists: String, keys: String = keys, further: String = "") -> String {
+            """
+            // Über the keys
+            {"keys": ["\(keys)/development.pem"], "replays": "memory", "routes": [
+              {"path": "/a", "requestor": "MML", "resource": "TNT", "grant": {"kind": "akamai", "key-file": "\(key)"}},
+              // "key-file": no setting
+              {"path": "/b", "requestor": "MML", "resource": "TNT", "grant": {\(lists), "kind": "cat"}}\(further)
+            ]}
+            """
+        }
+        func files(_ names: String...) -> String {
+            names.map { "\"\(directory.path)/\($0).key\"" }.joined(separator: ", ")
+        }
+        let file = try directory.write(settings("\"key-file\" : [\(files("a"))\n]"), to: "gate.json")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        func rotate(_ options: String...) throws -> Program.Outcome {
+            try run(["keys", "rotate", "--config", file, "--id"] + options)
+        }
+        func expect(_ lists: String) throws {
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == settings(lists))
+        }
+        #expect(
+            try rotate("b").output == "b  \(directory.path)/b.key  makes and checks grants\n"
+                + "media-token  \(key)  checks grants\n")
+        try expect(#""key-file": [\#(files("b", "a"))], "key-id": ["b", "media-token"]"#)
+        #expect(try rotate("c", "--last").status == 0 && rotate("media-token", "--remove").status == 0)
+        try expect(#""key-file": [\#(files("b", "c"))], "key-id": ["b", "c"]"#)
+        #expect(try rotate("c").status == 0 && rotate("b", "--last", "--route", "/%62/").status == 0)
+        let before = #""key-file": [\#(files("c", "b"))], "key-id": ["c", "b"]"#
+        try expect(before)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o640)
+
+        for (options, status, said) in [
+            (["c", "--remove"], 2, "makes grants"), (["x", "--remove"], 2, "has no key 'x'"),
+            (["x", "--route", "/a"], 2, "expected a route /a with a grant of kind cat"),
+            (["../x"], 64, "--id is '../x'"),
+            ([".x"], 64, "no '.' first"), (["b", "--remove", "--last"], 64, "--last has no effect with --remove"),
+        ] {
+            let outcome = try run(["keys", "rotate", "--config", file, "--id"] + options)
+            #expect(outcome.status == status && outcome.errors.contains(said), "\(outcome.errors)")
+        }
+        // A file that is there is taken as it is, and not for a key if it is none.
+        _ = try directory.write("short", to: "d.key")
+        let short = try rotate("d")
+        #expect(
+            short.status == 64 && short.errors.contains("gate.json:5:") && short.errors.contains("d.key"),
+            "\(short.errors)")
+        try expect(before)
+        _ = try directory.write(settings(before, keys: "/none"), to: "gate.json")
+        #expect(try rotate("b").status == 64)
+        let other =
+            #",{"path": "/c", "requestor": "MML", "resource": "TNT", "grant": {"kind": "cat", "key-file": "\#(key)"}}"#
+        _ = try directory.write(settings(before, further: other), to: "gate.json")
+        #expect(try rotate("b").errors.contains("routes[1].grant and routes[2].grant have different keys"))
+        #expect(try rotate("b", "--route", "/b").status == 0)
+    }
+
     @Test("keys list shows refused keys, each once, and ends with 2 if none is usable")
     func refusedKeys() throws {
         let folder = directory.path + "/keys"

@@ -6,10 +6,8 @@ import Testing
 enum Manual {
     static let commands = [
         [], ["bench"], ["bench", "gate"], ["bench", "verify"], ["completions"], ["demo"], ["grant"], ["health"],
-        ["help"],
-        ["inspect"],
-        ["issue"], ["keys"], ["keys", "generate"], ["keys", "import"], ["keys", "list"], ["manual"], ["replays"],
-        ["serve"], ["verify"],
+        ["help"], ["inspect"], ["issue"], ["keys"], ["keys", "generate"], ["keys", "import"], ["keys", "list"],
+        ["keys", "rotate"], ["manual"], ["replays"], ["serve"], ["verify"],
     ]
 }
 

@@ -34,14 +34,18 @@ extension EndToEnd {
                     try Regex(
                         "\n<4>media-token: warning: replays: a restart of redis://127.0.0.1:[0-9]+ makes it forget")))
             redis.end(SIGKILL)
-            try gate.wait { try gate.logged().contains("\n<3>media-token: no token is accepted: the replay store") }
+            try gate.wait {
+                try gate.logged().contains(
+                    "\n<3>media-token: a token cannot be checked, and is not accepted: the replay store")
+            }
             #expect(try gate.admin("/readyz").hasSuffix("\n503"))
             #expect(try gate.admin("/readyz/streams") == "ready\n200")
             #expect(try gate.status(Self.stream("/free/1.ts")) == 200)
             #expect(try gate.verify(try place.tokens(1)[0]) == 503)
             let status = notify.receive()
             #expect(
-                status?.hasPrefix("STATUS=serving: 1 key, 2 routes; no token is accepted: ") == true, "\(status ?? "")")
+                status?.hasPrefix("STATUS=serving: 1 key, 2 routes; a token cannot be checked, and is not accepted: ")
+                    == true, "\(status ?? "")")
             try redis.start()
             try gate.wait { try gate.logged().contains("\n<5>media-token: the replay store works again\n") }
             try gate.wait {
@@ -49,7 +53,7 @@ extension EndToEnd {
                     try Regex("\n<4>media-token: fenced until .*: the replay store is new, or its"))
             }
             #expect(notify.receive() == "STATUS=serving: 1 key, 2 routes")
-            #expect(try gate.logged().components(separatedBy: "no token is accepted").count == 2)
+            #expect(try gate.logged().components(separatedBy: "a token cannot be checked").count == 2)
             gate.end()
             #expect(try gate.logged().contains("\n<5>media-token: stopping: "))
         }
@@ -61,9 +65,11 @@ extension EndToEnd {
             redis.end(SIGKILL)
             #expect(try gate.verify(try place.tokens(1)[0]) == 503)
             #expect(try gate.verify(try place.tokens(1)[0]) == 503)
-            try gate.wait { try gate.logged().contains("no token is accepted: ") }
+            try gate.wait { try gate.logged().contains("a token cannot be checked, and is not accepted: ") }
             gate.end()
-            #expect(try gate.logged().components(separatedBy: "no token is accepted: ").count == 2)
+            #expect(
+                try gate.logged().components(separatedBy: "a token cannot be checked, and is not accepted: ").count == 2
+            )
         }
 
         @Test("a reload that is refused is grave, and stays in the status until one takes effect")

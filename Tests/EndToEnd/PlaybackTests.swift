@@ -44,17 +44,15 @@ extension EndToEnd.ProxyTests {
 
     @Test("a cookie lives through two rotations of the grant keys, and ends when its key is removed")
     func rotation() throws {
-        func configure(_ names: [String]) throws -> String {
-            let files = try names.map {
-                try place.directory.write(String(repeating: "0\($0)", count: 32), to: "\($0).key")
-            }
-            return try place.directory.write(
-                """
-                {"routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
-                 "grant": {"kind": "cat", "key-file": \(files), "key-id": \(names)}}]}
-                """, to: "gate.json")
-        }
-        let gate = try GateProcess(in: place, GateDestination.strict + ["--config", try configure(["a"])])
+        let key = place.directory.path + "/a.key"
+        try Program.mediaToken.succeed(["keys", "generate", "--grant", "--to", key])
+        let settings = try place.directory.write(
+            """
+            {"keys": ["\(place.key)"],
+             "routes": [{"path": "/live", "requestor": "MML", "resource": "TNT",
+             "grant": {"kind": "cat", "key-file": "\(key)", "key-id": ["a"]}}]}
+            """, to: "gate.json")
+        let gate = try GateProcess(in: place, GateDestination.strict + ["--config", settings], keys: false)
         try start("nginx", gate: gate.port)
         let page = "http://127.0.0.1:\(ports[0])/live/index.m3u8"
         let tokens = try place.tokens(3)
@@ -63,21 +61,21 @@ extension EndToEnd.ProxyTests {
 
         var reloads = 0
         /// Loads the keys while a viewer plays, whom that must not disturb.
-        func rotate(_ names: String..., playing cookie: String) throws {
-            _ = try configure(names)
+        func rotate(_ options: String..., playing cookie: String) throws {
+            try Program.mediaToken.succeed(["keys", "rotate", "--config", settings, "--id"] + options)
             reloads += 1
             gate.signal(SIGHUP, afterMilliseconds: 50)
             repeat {
                 #expect(try Self.codes(Array(repeating: page, count: 100), cookie).allSatisfy { $0 == "200" })
             } while try gate.logged().components(separatedBy: "reloaded: ").count <= reloads
         }
-        try rotate("b", "a", playing: first)
+        try rotate("b", playing: first)
         let second = try Self.play("/live/index.m3u8", tokens[1], at: gate).cookie
-        try rotate("c", "b", "a", playing: first)
+        try rotate("c", playing: first)
         #expect(try Self.codes([page], first) + Self.codes([page], second) == ["200", "200"])
         let third = try Self.play("/live/index.m3u8", tokens[2], at: gate).cookie
         #expect(try !gate.logged().contains("is gone"))
-        try rotate("c", "b", playing: second)
+        try rotate("a", "--remove", playing: second)
         let warning = "warning: routes[0].grant: the key 'a' is gone or has other content"
         #expect(try gate.logged().components(separatedBy: warning).count == 2)
         #expect(try [first, second, third].flatMap { try Self.codes([page], $0) } == ["403", "200", "200"])

@@ -5,9 +5,9 @@ struct JSONReader {
     private var depth = 0
     private var values = 0
     private let valueLimit: Int
-    /// Where each value begins, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins
-    /// at its name.
-    private(set) var places: [String: Int]?
+    /// Where each value is, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins at its
+    /// name. A value that could not be read has no bytes.
+    private(set) var places: [String: Range<Int>]?
     /// The path of the value that is read.
     private var path = ""
 
@@ -69,7 +69,7 @@ struct JSONReader {
             let outer = path
             if places != nil { note((outer.isEmpty ? "" : outer + ".") + JSONName(name).step, offset) }
             let value = try readValue(expected: "a value")
-            path = outer
+            noteEnd(outer, offset)
             guard members.updateValue(value, forKey: JSONName(name)) == nil else {
                 throw .duplicate(name: name, offset: offset)
             }
@@ -85,10 +85,10 @@ struct JSONReader {
         if take("]") { return items }
         repeat {
             skipWhiteSpace()
-            let outer = path
-            if places != nil { note("\(outer)[\(items.count)]", next) }
+            let (outer, offset) = (path, next)
+            if places != nil { note("\(outer)[\(items.count)]", offset) }
             items.append(try readValue(expected: "a value"))
-            path = outer
+            noteEnd(outer, offset)
             skipWhiteSpace()
         } while take(",")
         guard take("]") else { throw malformed("',' or ']'") }
@@ -97,7 +97,13 @@ struct JSONReader {
 
     private mutating func note(_ path: String, _ offset: Int) {
         self.path = path
-        places?[path] = offset
+        places?[path] = offset..<offset
+    }
+
+    /// Notes that the value of the current path ends here, and goes back to the path `outer`.
+    private mutating func noteEnd(_ outer: String, _ offset: Int) {
+        places?[path] = offset..<next
+        path = outer
     }
 
     /// Reads a string. A string without escapes, as tokens are, is copied in one piece.

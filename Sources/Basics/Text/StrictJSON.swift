@@ -24,16 +24,22 @@ package enum StrictJSON {
     /// Where values of a document begin, as an editor counts: `LINE:COLUMN` of each path such as `routes[0].path`. A
     /// path that the document does not have stands where the value does that it would be a part of.
     package static func positions(of paths: [String], in text: [UInt8], valueLimit: Int = valueLimit) -> [String?] {
-        var reader = JSONReader(text[...], valueLimit: valueLimit, notesPlaces: true)
-        _ = try? reader.readDocument()
+        let places = places(in: text, valueLimit: valueLimit)
         return paths.map { path in
             var known = path[...]
             while !known.isEmpty {
-                if let offset = reader.places?[String(known)] { return JSONError.place(offset, text) }
+                if let place = places[String(known)] { return JSONError.place(place.lowerBound, text) }
                 known = known[..<(known.lastIndex { ".[".contains($0) } ?? known.startIndex)]
             }
             return nil
         }
+    }
+
+    /// Where each value of a document is, by its path such as `routes[0].path`. A member begins at its name.
+    package static func places(in text: [UInt8], valueLimit: Int = valueLimit) -> [String: Range<Int>] {
+        var reader = JSONReader(text[...], valueLimit: valueLimit, notesPlaces: true)
+        _ = try? reader.readDocument()
+        return reader.places ?? [:]
     }
 }
 

@@ -18,6 +18,12 @@ package struct HTTPListener: Sendable, Equatable, CustomStringConvertible {
         (self.socket, self.isTLS) = (socket, isTLS)
     }
 
+    /// The socket that a program of this host connects to: a wildcard is the loopback address.
+    package var socketOfThisHost: Socket {
+        guard case .tcp(let host, let port) = socket else { return socket }
+        return .tcp(host: ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host, port: port)
+    }
+
     /// The texts that are understood, for help and messages.
     package static let forms = "IP:PORT, unix:PATH, systemd or systemd:NAME, each after tls: if in TLS"
 

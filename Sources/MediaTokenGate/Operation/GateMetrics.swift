@@ -145,15 +145,19 @@ package final class GateMetrics: Sendable {
     }
 
     /// Records a reload, and whether it took effect.
-    package func recordReload(_ cause: ReloadCause, isSuccessful: Bool) {
+    ///
+    /// - Returns: Whether no reload has failed since one of its kind took effect.
+    @discardableResult
+    package func recordReload(_ cause: ReloadCause, isSuccessful: Bool) -> Bool {
         state.withLock { state in
             guard isSuccessful else {
                 state.failedReloads.insert(cause)
-                return
+                return false
             }
             state.reloadTime = .now
             // Files that load again say nothing of a configuration file that did not.
             state.failedReloads.subtract(cause == .signal ? ReloadCause.allCases : [cause])
+            return state.failedReloads.isEmpty
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Basics
 package import MediaToken
+package import ReplayStores
 
 /// What the replay store lets the gate do: by what the store reports, and by the claims that it fails to decide.
 ///
@@ -18,7 +19,7 @@ package final class StoreReadiness: Sendable {
 
     /// What the operator is told once, when it happens.
     package enum Change: Equatable, Sendable {
-        /// No token is accepted from now on.
+        /// The store does not work, or has failed to decide a claim.
         case lost(ReplayStoreError)
         case regained
         /// The store has a later fence than before, which has not passed yet.
@@ -54,7 +55,7 @@ package final class StoreReadiness: Sendable {
     /// Whether the gate stops, so that it is not ready whatever the store reports.
     package var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Whether the store did not work when something was last heard of it.
+    /// Whether the operator was told that the store is lost, and not yet that it works again.
     package var isLost: Bool { state.withLock { $0.isLost } }
 
     /// Records that the gate stops.
@@ -67,6 +68,12 @@ package final class StoreReadiness: Sendable {
             return state.lose(error)
         }
         if let change { tell(change) }
+    }
+
+    /// Asks the store how it is, which may take until the store's deadline.
+    @discardableResult
+    package func ask(_ store: ConfiguredReplayStore) -> Answer {
+        answer(to: Result { () throws(ReplayStoreError) in try store.probe(at: .now) }, at: .now)
     }
 
     /// Records what the store reports. A store that was lost is regained when it works, and has decided every claim

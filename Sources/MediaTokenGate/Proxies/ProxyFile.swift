@@ -28,7 +28,8 @@ package enum ProxyFile: String, CaseIterable {
         let isRenewing = settings.routes.contains { $0.grantSettings?.maker.values["renew"] != nil }
         let values = [
             "gate": gate.text, "gate-host": gate.host, "gate-port": "\(gate.port)",
-            "hosts": hosts.isEmpty ? placeOfHosts : hosts.joined(separator: self == .caddy ? ":80, http://" : " "),
+            "hosts": hosts.isEmpty ? "_" : hosts.joined(separator: " "),
+            "http-sites": sites(hosts, "http", port: 80), "https-sites": sites(hosts, "https", port: 443),
             "domains": hosts.isEmpty ? "\"*\"" : hosts.map { "\"\($0)\"" }.joined(separator: ", "),
             "host-rule": hosts.isEmpty ? "PathPrefix(`/`)" : hosts.map { "Host(`\($0)`)" }.joined(separator: " || "),
             "own": own.map(spelled).joined(separator: self == .nginx || self == .envoy ? "|" : " "),
@@ -47,8 +48,10 @@ package enum ProxyFile: String, CaseIterable {
             .joined(separator: "\n").trimmingLastNewline
     }
 
-    /// What stands for the hosts of a gate whose routes name none.
-    private var placeOfHosts: String { self == .caddy ? "127.0.0.1" : "_" }
+    /// The addresses of Caddy's sites for these hosts; those of this host if there are none.
+    private func sites(_ hosts: [String], _ scheme: String, port: Int) -> String {
+        (hosts.isEmpty ? ["127.0.0.1"] : hosts).map { "\(scheme)://\($0):\(port)" }.joined(separator: ", ")
+    }
 
     /// A path as an alternative of a regular expression, where the proxy takes one.
     private func spelled(_ path: String) -> String {
@@ -58,8 +61,7 @@ package enum ProxyFile: String, CaseIterable {
     /// The first address that is served in clear text; a wildcard is this host's own address.
     private static func address(of settings: GateSettings) -> (text: String, host: String, port: UInt16)? {
         for listener in settings.listen where !listener.isTLS {
-            guard case .tcp(let named, let port) = listener.socket else { continue }
-            let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][named] ?? named
+            guard case .tcp(let host, let port) = listener.socketOfThisHost else { continue }
             return (HTTPListener(.tcp(host: host, port: port)).description, host, port)
         }
         return nil

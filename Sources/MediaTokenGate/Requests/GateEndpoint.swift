@@ -47,20 +47,30 @@ enum GateEndpoint: CaseIterable, Sendable {
         }
     }
 
+    /// The header fields in which a proxy names the target, method and host of its client's request; `nil` for what it
+    /// asks with itself, as the client did.
+    var proxyFields: (target: HTTPFieldName?, method: HTTPFieldName?, host: HTTPFieldName) {
+        switch self {
+        // Caddy and Traefik (see their documentation of forward authentication).
+        case .forwardAuth: (GateField.forwardedURI, GateField.forwardedMethod, GateField.forwardedHost)
+        // Unreached: Asked by one proxy, in fields that are read as those of the others are.
+        // It passes no header of the client on but those that it is told to (its template of server blocks).
+        case .gatewayFabric: (GateField.path, GateField.method, .host)
+        // Envoy appends the client's target to the prefix, and uses the client's method and host.
+        case .extAuthz, .verify, .play, .explain: (nil, nil, .host)
+        // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
+        case .authRequest: (GateField.originalURI, GateField.originalMethod, GateField.originalHost)
+        }
+    }
+
     // Unreached: Named in answers that a proxy may keep; the properties' gates have no decision-max-age.
     /// The header fields that decide an answer to a proxy which needs no token, in the form of `Vary` (RFC 9110,
     /// 12.5.5). nginx keeps no answer that names more than 128 bytes of them.
     var decidingFields: String {
-        let own: [HTTPFieldName] =
-            switch self {
-            case .verify, .play, .explain: []
-            case .authRequest:
-                [GateField.originalURI, GateField.originalURL, GateField.originalMethod, GateField.originalHost]
-            case .forwardAuth: [GateField.forwardedURI, GateField.forwardedMethod, GateField.forwardedHost]
-            case .gatewayFabric: [GateField.path, GateField.method, .host]
-            case .extAuthz: [.host]
-            }
-        return ([GateField.cookie, GateField.grant] + own).map(\.description).joined(separator: ", ")
+        let (target, method, host) = proxyFields
+        let url = self == .authRequest ? GateField.originalURL : nil
+        return [GateField.cookie, GateField.grant, target, url, method, host].compactMap { $0?.description }
+            .joined(separator: ", ")
     }
 
     /// Whether backends ask it, rather than proxies.

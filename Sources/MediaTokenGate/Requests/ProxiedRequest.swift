@@ -24,36 +24,22 @@ struct ProxiedRequest {
         // A proxy asks without a body. Bytes after its headers may belong to another request, or imitate one.
         guard question.body.isEmpty else { throw .noRoute("the proxy's request has a body; expected none") }
         (self.question, self.endpoint) = (question, endpoint)
-        switch endpoint {
-        case .forwardAuth:
-            // Caddy and Traefik (see their documentation of forward authentication).
-            target = try Self.one(GateField.forwardedURI, of: question)
-            method = question.onlyValue(of: GateField.forwardedMethod)
-            (host, attempt) = (question.onlyValue(of: GateField.forwardedHost), nil)
-        // Unreached: Asked by one proxy, in fields that are read as those of the others are.
-        case .gatewayFabric:
-            // It passes no header of the client on but those that it is told to (its template of server blocks).
-            target = try Self.one(GateField.path, of: question)
-            method = question.onlyValue(of: GateField.method)
-            (host, attempt) = (question.onlyValue(of: .host), nil)
-        case .extAuthz:
-            // Envoy appends the client's target to the prefix, and uses the client's method and host.
+        let fields = endpoint.proxyFields
+        // Where a field names the method, and the proxy does not send it, there is none: its own says nothing.
+        if let field = fields.method { method = question.onlyValue(of: field) } else { method = question.method }
+        if endpoint == .authRequest, let url = try Self.originalURL(of: question) {
+            // The proxies that send a URL set neither X-Original-Host nor an attempt; these could come from the client.
+            (host, target, attempt) = (Array(url.origin.host.name.utf8)[...], url.rest, nil)
+            return
+        }
+        host = question.onlyValue(of: fields.host)
+        if let field = fields.target {
+            target = try Self.one(field, of: question)
+        } else {
             // Unreached: The endpoint is found by this beginning of the target; the default only satisfies the type.
             target = question.target.dropping(endpoint.path) ?? []
-            (method, host, attempt) = (question.method, question.onlyValue(of: .host), nil)
-        default:
-            method = question.onlyValue(of: GateField.originalMethod)
-            if let url = try Self.originalURL(of: question) {
-                // The proxies that send a URL set neither X-Original-Host nor an attempt; these could come from the
-                // client.
-                (host, target, attempt) = (Array(url.origin.host.name.utf8)[...], url.rest, nil)
-            } else {
-                // nginx's auth_request (nginx.org, ngx_http_auth_request_module) and HAProxy, with the guides' headers.
-                target = try Self.one(GateField.originalURI, of: question)
-                host = question.onlyValue(of: GateField.originalHost)
-                attempt = question.onlyValue(of: GateField.attempt)
-            }
         }
+        attempt = endpoint == .authRequest ? question.onlyValue(of: GateField.attempt) : nil
     }
 
     /// The URL in `X-Original-URL`, as ingress-nginx and guides to Authelia and authentik send it; `nil` if there is

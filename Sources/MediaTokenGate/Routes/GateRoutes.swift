@@ -49,6 +49,9 @@ package final class GateRoute: Sendable {
         (grantSettings, self.grant) = (grant, nil)
     }
 
+    /// Whether the configuration has the route for this path, in whatever spelling.
+    package func isFor(_ path: String) -> Bool { (try? Self.path(path))?.text == self.path.text }
+
     /// The path that `text` is.
     ///
     /// - Throws: ``StreamPathError`` if it has a query, or if two programs could read it in two ways.

@@ -49,26 +49,21 @@ package struct GateAdmin: Sendable {
 
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return Self.stopping }
-        switch askStore() {
+        switch ready.ask(store) {
         case .ready: return Self.text(200, "ready\n" + store.warnings.map { "warning: \($0)\n" }.joined())
         case .failed(let error): return Self.text(503, "\(error)\n")
         case .fenced(let seconds):
             var answer = Self.text(
                 503,
-                "fenced, \(seconds) s left: \(store.fenceCause); until then every token is TOKEN_PREDATES_STORE\n"
-            )
+                "fenced, \(seconds) s left: until then the gate rejects every token as TOKEN_PREDATES_STORE, because "
+                    + "\(store.fenceCause)\n")
             answer.addRetry(after: seconds)
             return answer
         }
     }
 
-    private func askStore() -> StoreReadiness.Answer {
-        let report = Result { () throws(ReplayStoreError) in try store.probe(at: .now) }
-        return ready.answer(to: report, at: .now)
-    }
-
     private var metricsText: String {
-        let isStoreUp = if case .failed = askStore() { false } else { true }
+        let isStoreUp = if case .failed = ready.ask(store) { false } else { true }
         var families =
             metrics.families + [
                 MetricFamily(.storeUp, isStoreUp ? 1 : 0),

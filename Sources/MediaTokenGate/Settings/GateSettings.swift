@@ -80,7 +80,7 @@ package struct GateSettings: Sendable {
     func hash(with keys: KeyRing) -> String {
         var values = configured.filter { !["listen", "admin"].contains($0.key.text) }
         if case .text(let url)? = values["replays"], let mark = url.lastIndex(of: "@") {
-            values["replays"] = .text(String(url[mark...]))
+            values["replays"] = .text(String(url.prefix { $0 != ":" }) + url[mark...])
         }
         let text = JSONValue.object(values).line + keys.keys.map(\.fingerprint).sorted().joined()
         let digest = try? DigestAlgorithm.sha256.digest(Array(text.utf8))

@@ -8,6 +8,11 @@ extension CommonAccessToken: GrantScheme {
         defaultDelivery: .cookie, limitsPath: true, takesSeveralKeys: true, contents: contents
     ) { (values) throws(GrantError) in try CommonAccessToken(values) }
 
+    /// The IDs of the keys that values have, each at the place of its key.
+    package static func keyIDs(of values: GrantValues) -> [String] {
+        values.has("key-id") ? values.all("key-id") : [usualKeyID]
+    }
+
     /// The ID of a key that has none in the settings.
     private static let usualKeyID = "media-token"
     private static let settings: [GrantSetting] = [
@@ -48,7 +53,7 @@ extension CommonAccessToken: GrantScheme {
     }
 
     init(_ values: GrantValues) throws(GrantError) {
-        let keyIDs = values.has("key-id") ? values.all("key-id") : [Self.usualKeyID]
+        let keyIDs = Self.keyIDs(of: values)
         guard keyIDs.count == values.keys.count else {
             throw GrantError("key-id", "has \(keyIDs.count) IDs for \(values.keys.count) keys; expected one for each")
         }

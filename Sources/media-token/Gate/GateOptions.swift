@@ -20,8 +20,8 @@ struct GateOptions {
     private var given: [JSONName: JSONValue] = [:]
     /// The path of the configuration file; `nil` without one.
     private(set) var file: String?
-    /// The text of the file as it was read last, without its comments.
-    private var text: [UInt8] = []
+    /// The text of the file as it was read last, without its comments, whose places have spaces.
+    private(set) var text: [UInt8] = []
 
     /// Reads the settings of file and command line together, and prints what the operator should know of them. An
     /// option replaces what the file says.
@@ -37,8 +37,8 @@ struct GateOptions {
 
     /// Reads the settings as ``read(isReload:)`` does, and prints nothing.
     mutating func readQuietly(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
-        let values = try file.map { (file) throws(CommandError) in try read(file: file, onlyRegular: isReload) }
-        return GateSettingsReader(GateSettings.table.object(given, over: values))
+        guard let file else { return GateSettingsReader(GateSettings.table.object(given, over: nil)) }
+        return try read(Self.content(of: file, onlyRegular: isReload), of: file)
     }
 
     /// The problems of the settings of file and command line together, without those of the files that they name.
@@ -65,12 +65,21 @@ struct GateOptions {
     }
 
     /// The limit of values in a configuration file; that of a large programmer has some thousand routes.
-    private static let valueLimit = 100_000
+    static let valueLimit = 100_000
 
-    private mutating func read(file: String, onlyRegular: Bool) throws(CommandError) -> [JSONName: JSONValue] {
-        text = try CommandError.wrap(at: file) {
-            try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular)
-        }
+    /// Reads the settings as ``readQuietly(isReload:)`` would if the configuration file had this content.
+    mutating func read(_ content: [UInt8], of file: String) throws(CommandError) -> GateSettingsReader {
+        self.file = file
+        return GateSettingsReader(GateSettings.table.object(given, over: try values(in: content, of: file)))
+    }
+
+    /// The content of a configuration file.
+    static func content(of file: String, onlyRegular: Bool) throws(CommandError) -> [UInt8] {
+        try CommandError.wrap(at: file) { try FileBytes.read(file, limit: 1 << 20, onlyRegular: onlyRegular) }
+    }
+
+    private mutating func values(in content: [UInt8], of file: String) throws(CommandError) -> [JSONName: JSONValue] {
+        text = content
         // Some editors end a line there, and others show what follows as part of a comment.
         let returns = text.indices.filter { text[$0] == UInt8(ascii: "\r") }
         if let alone = returns.first(where: { $0 + 1 == text.count || text[$0 + 1] != UInt8(ascii: "\n") }) {

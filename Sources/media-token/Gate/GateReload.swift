@@ -43,7 +43,7 @@ struct GateReload {
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
             try gate.apply(settings, in: process)
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
-            gate.metrics.recordReload(cause, isSuccessful: true)
+            let isAllWell = gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
             for warning in gate.files.warnings(since: before) { Console.printWarning(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
@@ -51,7 +51,7 @@ struct GateReload {
             }
             let names = changed.isEmpty ? "settings unchanged" : "changed: " + changed.joined(separator: ", ")
             Console.printNotice("reloaded: \(gate.status.contents); \(names)")
-            gate.status.regain(.reload)
+            if isAllWell { gate.status.regain(.reload) }
         } catch {
             if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)

@@ -52,7 +52,7 @@ final class GateStatus: Sendable {
     /// - Parameter cause: Why the store has a fence.
     func tell(_ change: StoreReadiness.Change, cause: String) {
         switch change {
-        case .lost(let error): lose(.store, "no token is accepted: \(error)")
+        case .lost(let error): lose(.store, "a token cannot be checked, and is not accepted: \(error)")
         case .regained:
             Console.printNotice("the replay store works again")
             regain(.store)

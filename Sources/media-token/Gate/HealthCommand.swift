@@ -4,7 +4,7 @@ internal import HTTP
 internal import MediaTokenGate
 internal import Settings
 
-/// `media-token health`: asks the gate of this host whether it is ready, where there is no curl, as in a container.
+/// `media-token health`: asks the gate of this host whether it is ready. A container has no curl for that.
 enum HealthCommand {
     static let command = Command(syntax, Invocation.self, run: run)
 
@@ -40,14 +40,17 @@ enum HealthCommand {
 
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         var options = invocation.options
-        let listener = try options.readQuietly().settings.admin.first
-        guard let listener, !listener.isTLS, case .tcp(let host, let port) = listener.socket else {
+        let reader = try options.readQuietly()
+        let problems = options.lines(reader.problems.filter { $0.setting == "admin" })
+        for line in problems { Console.printError(line) }
+        guard problems.isEmpty else { return .usage }
+        let listener = reader.settings.admin.first
+        guard let listener, !listener.isTLS, case .tcp(let host, let port) = listener.socketOfThisHost else {
             throw CommandError(
                 "admin is \(listener.map { "\($0)" } ?? "empty"); expected an address and a port without TLS")
         }
         let client: HTTPClient
-        let address = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
-        do { client = HTTPClient(try EventLoop(), address: address, port: port, timeout: 5) } catch {
+        do { client = HTTPClient(try EventLoop(), address: host, port: port, timeout: 5) } catch {
             throw CommandError.noDescriptors
         }
         guard let answer = client.ask(invocation.asksForStreams ? "/readyz/streams" : "/readyz") else {

@@ -117,8 +117,12 @@ final class RunningGate {
     /// Asks the replay store how it is, and tells the operator of a change.
     ///
     /// - Returns: Whether it works.
-    func askStore() -> Bool {
-        _ = ready.answer(to: Result { () throws(ReplayStoreError) in try store.probe(at: .now) }, at: .now)
+    func askStore(in process: ServiceProcess) -> Bool {
+        BlockingCalls.perform { [ready, store] in
+            _ = ready.ask(store)
+        } while: {
+            !process.isToldToStop
+        }
         return !ready.isLost
     }
 

@@ -193,7 +193,7 @@ enum ServeCommand {
         repeat {
             if let warning = certificate.warning(gate.tls, at: .now) { Console.printWarning(warning) }
             let seconds = gate.applied.watchSeconds
-            let pause = gate.askStore() ? storeSeconds : lostStoreSeconds
+            let pause = gate.askStore(in: process) ? storeSeconds : lostStoreSeconds
             signal = process.nextSignal(withinSeconds: seconds > 0 ? min(seconds, pause) : pause)
             if signal == SIGHUP {
                 reload.readAll(into: gate)

@@ -1,5 +1,6 @@
 internal import Basics
 internal import CommandShell
+internal import Glibc
 internal import Settings
 internal import TokenCrypto
 
@@ -12,8 +13,8 @@ enum KeysGenerateCommand {
         summary: "Make a development key pair to sign tokens with, or a key of playback grants.",
         details: """
             Writes development.key (private, mode 0600) and development.pem (public) to DIR. With --grant, writes a new \
-            secret to FILE, for the key-file of a route's grant or for viewer-key-file: mode 0640, with the group of \
-            FILE's directory, so that root makes it and a gate of that group reads it. Neither replaces a file.
+            secret to FILE, for the key-file of a route's grant or for viewer-key-file: mode 0600, or for root 0640 with \
+            the group of FILE's directory, so that a gate of that group reads it. Neither replaces a file.
 
             Exit status: 0 done, 2 a file cannot be written, 64 usage.
 
@@ -44,9 +45,7 @@ enum KeysGenerateCommand {
     @Sendable private static func run(_ invocation: Invocation) throws(CommandError) -> ExitStatus {
         let place = invocation.place ?? ""
         if invocation.isForGrants {
-            var generator = SystemRandomNumberGenerator()
-            let secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            try NewFile.write(secret.hexadecimal + "\n", to: place, mode: 0o640, ofGroupOfDirectory: true)
+            try writeSecret(to: place)
             Console.print(place)
             return .success
         }
@@ -54,12 +53,20 @@ enum KeysGenerateCommand {
             let key = try RSASigningKey.generate(bits: invocation.bits)
             return (try key.pemText(), try key.publicKey.pemText(), key.publicKey.fingerprint.hexadecimal)
         }
-        let directory = place
-        try NewFile.makeDirectory(directory)
+        try NewFile.makeDirectory(place)
         // The public key is written first: a private key left behind by a failure would block the next attempt.
-        try NewFile.write(publicText, to: "\(directory)/development.pem", mode: 0o644)
-        try NewFile.write(privateText, to: "\(directory)/development.key", mode: 0o600)
-        Console.print("\(directory)/development.pem  \(invocation.bits) bits  sha256 \(fingerprint)")
+        try NewFile.write(publicText, to: "\(place)/development.pem", mode: 0o644)
+        try NewFile.write(privateText, to: "\(place)/development.key", mode: 0o600)
+        Console.print("\(place)/development.pem  \(invocation.bits) bits  sha256 \(fingerprint)")
         return .success
+    }
+
+    /// Writes a new secret of 32 bytes, in hexadecimal. One that root makes can be read by the group of its directory,
+    /// since the gate runs as another user.
+    static func writeSecret(to path: String) throws(CommandError) {
+        let isRoot = geteuid() == 0
+        var generator = SystemRandomNumberGenerator()
+        let secret = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        try NewFile.write(secret.hexadecimal + "\n", to: path, mode: isRoot ? 0o640 : 0o600, ofGroupOfDirectory: isRoot)
     }
 }
