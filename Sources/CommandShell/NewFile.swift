@@ -29,8 +29,8 @@ package enum NewFile {
         }
     }
 
-    /// Replaces a file by one with these bytes, and with its mode, owner and group. Whoever reads it meanwhile reads the
-    /// one or the other. Where a link leads to the file, the link stays.
+    /// Replaces a file by one with these bytes, and with its mode, owner and group. A program that reads it meanwhile
+    /// reads the one or the other. Where a link leads to the file, the link stays.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(CommandError) {
         var status = stat()
         guard let real = realpath(path, nil), stat(real, &status) == 0 else { throw failure(path) }

@@ -147,6 +147,42 @@ extension EndToEnd {
             #expect(both.status == 64 && both.output.isEmpty)
         }
 
+        @Test("a proxy's file is refused for a path that could be read as part of it")
+        func proxyFilePath() throws {
+            let route = #"{"path": "/fox", "requestor": "MML", "resource": "TNT"}"#
+            func printed(_ path: String) throws -> Program.Outcome {
+                let dialects = try DialectTests.ofPage().replacing("\"/fox/", with: "\"\(path)/")
+                let file = try place.directory.write(
+                    #"{"routes": [\#(route)], "dialects": \#(dialects)}"#, to: "gate.json")
+                return try Program.mediaToken.run(["serve", "--config", file, "--keys", place.key, "--print=nginx"])
+            }
+            #expect(try printed("/fox").output.contains("/fox/token"))
+            for path in ["/{gate}", "/a;b", "/a|b", "/$a"] {
+                let outcome = try printed(path)
+                #expect(outcome.status == 2 && outcome.output.isEmpty, "\(outcome.output)")
+                #expect(outcome.errors.contains("the dialect's path '\(path)/"), "\(outcome.errors)")
+            }
+        }
+
+        @Test(
+            "Caddy takes the file for several hosts, and each proxy's tells the origin the host that the gate went by")
+        func proxyFileHosts() throws {
+            let routes = ["a", "b"].map {
+                #"{"hosts": ["\#($0).example"], "path": "/live", "requestor": "MML", "resource": "TNT"}"#
+            }
+            let file = try place.directory.write(
+                #"{"routes": [\#(routes.joined(separator: ", "))]}"#, to: "gate.json")
+            func printed(_ proxy: String) throws -> String {
+                try Program.mediaToken.succeed(["serve", "--config", file, "--keys", place.key, "--print=\(proxy)"])
+            }
+            let caddy = try printed("caddy")
+            #expect(caddy.contains("http://a.example:80, http://b.example:80 {"))
+            #expect(caddy.contains("https://a.example:443, https://b.example:443 {"))
+            let adapted = try place.directory.write(caddy, to: "Caddyfile")
+            try Program("caddy").succeed(["adapt", "--adapter", "caddyfile", "--config", adapted])
+            #expect(try printed("nginx").contains("proxy_pass http://origin;\n        proxy_set_header Host $host;"))
+        }
+
         @Test(
             "the file to start with is right as it stands, has every setting, and each comment is a setting without its slashes"
         )

@@ -136,13 +136,29 @@ extension EndToEnd {
         func withdrawnByName() throws {
             let keys = try keyFolder()
             let file = try place.directory.write(#"{"keys": ["\#(keys)"]}"#, to: "gate.json")
-            let gate = try GateProcess(in: place, GateDestination.strict + ["--config", file], keys: false)
-            let tokens = try place.tokens(2)
+            let options = GateDestination.strict + ["--watch", "1", "--config", file]
+            let gate = try GateProcess(in: place, options, keys: false)
+            let tokens = try place.tokens(5)
             #expect(try gate.verify(tokens[0]) == 200)
             try #"{"keys": ["\#(keys)/b.pem"], "workers": 0}"#.write(toFile: file, atomically: true, encoding: .utf8)
             gate.signal(SIGHUP)
             try gate.wait { try gate.logged().contains("withdrawn in spite of that: the key 'a.pem'") }
             #expect(try gate.verify(tokens[1]) == 401)
+            // It stays so when another file is loaded again, and when the settings cannot be read at all.
+            for (count, text) in ["", "{"].enumerated() {
+                if !text.isEmpty {
+                    try text.write(toFile: file, atomically: true, encoding: .utf8)
+                    gate.signal(SIGHUP)
+                    try gate.wait { try gate.logged().components(separatedBy: "reload failed").count == 3 }
+                }
+                try put(TestKeys.stranger, to: keys + "/b.pem")
+                try gate.wait { try gate.logged().components(separatedBy: "reloaded: ").count == 2 + count }
+                #expect(try gate.verify(tokens[2 + count]) == 401)
+            }
+            try #"{"keys": ["\#(keys)"]}"#.write(toFile: file, atomically: true, encoding: .utf8)
+            gate.signal(SIGHUP)
+            try gate.wait { try gate.logged().components(separatedBy: "reloaded: ").count == 4 }
+            #expect(try gate.verify(tokens[4]) == 200)
             gate.end()
         }
 

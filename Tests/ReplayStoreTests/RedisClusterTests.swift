@@ -10,8 +10,9 @@ extension ReplayStoreTests {
     struct RedisClusterTests {
         private let clock = RedisClock()
 
-        /// One cluster for all of these tests. It keeps what it acknowledged through a restart. Its servers give each other
-        /// 15 seconds, since on a busy machine a server may look gone before; a test that ends one has them wait less.
+        /// One cluster for all of these tests. It keeps what it acknowledged through a restart. Its servers give each
+        /// other 15 seconds, since on a busy machine a server may look gone before; a test that ends one has them wait
+        /// less.
         ///
         /// `nonisolated(unsafe)`: the suite is serialized, so one test at a time uses the cluster.
         private nonisolated(unsafe) static let shared = Result {

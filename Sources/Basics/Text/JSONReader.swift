@@ -5,8 +5,8 @@ struct JSONReader {
     private var depth = 0
     private var values = 0
     private let valueLimit: Int
-    /// Where each value is, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins at its
-    /// name. A value that could not be read has no bytes.
+    /// Where each value is, by its path such as `routes[0].path`; `nil` unless that is asked for. A member begins at
+    /// its name. A value that could not be read has no bytes.
     private(set) var places: [String: Range<Int>]?
     /// The path of the value that is read.
     private var path = ""

@@ -224,7 +224,9 @@ package enum AnswerFormat: Sendable {
     func check(_ grant: RouteGrant?, of route: String, namesStream: Bool) throws(RequestError) {
         switch self {
         case .document where grant == nil:
-            throw .invalid("the route '\(printable(route))' has no grant; expected one in its configuration")
+            throw .invalid(
+                "the route '\(printable(route))' has no grant, or no key of it is left; expected one in its configuration"
+            )
         case .dialect(let answers):
             guard let misfit = answers.misfit(grant, namesStream: namesStream) else { return }
             throw .invalid("the answer to an accepted token \(misfit)")

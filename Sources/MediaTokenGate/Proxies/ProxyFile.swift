@@ -1,3 +1,4 @@
+internal import Basics
 internal import HTTP
 internal import PlaybackGrants
 internal import StreamPaths
@@ -17,13 +18,30 @@ package enum ProxyFile: String, CaseIterable {
         }
     }
 
-    /// The file for a gate; `nil` if the gate has no address that a proxy could ask in clear text.
+    /// Why there is no file for a gate.
+    package enum Problem: Error, CustomStringConvertible {
+        case noAddress
+        case path(String)
+
+        package var description: String {
+            switch self {
+            case .noAddress: "listen has no address with a port and without TLS; expected one for the proxy to ask"
+            case .path(let path):
+                "the dialect's path '\(printable(path))' has characters that proxies' files give a meaning; expected letters, digits and any of /._~-"
+            }
+        }
+    }
+
+    /// The file for a gate.
     ///
     /// In a template, a line that begins with `?own` or `?renew` is for gates that have paths of their own to be passed
     /// on, or that renew grants. A word in braces is replaced, unless it is none of these.
-    package func text(for settings: GateSettings) -> String? {
-        guard let gate = Self.address(of: settings) else { return nil }
+    package func text(for settings: GateSettings) throws(Problem) -> String {
+        guard let gate = Self.address(of: settings) else { throw .noAddress }
         let own = settings.ownPaths
+        if let path = own.first(where: { !$0.utf8.allSatisfy { $0.isLetterOrDigit || "/._~-".utf8.contains($0) } }) {
+            throw .path(path)
+        }
         let hosts = Set(settings.routes.flatMap(\.hosts).map(\.name)).sorted()
         let isRenewing = settings.routes.contains { $0.grantSettings?.maker.values["renew"] != nil }
         let values = [

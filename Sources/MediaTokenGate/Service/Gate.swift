@@ -114,8 +114,7 @@ package struct Gate: Sendable {
         _ proxied: ProxiedRequest, _ path: StreamPath, by route: GateRoute, at now: Timestamp
     ) -> GateTask {
         guard case .token(let expectation) = route.access else {
-            return .settled(
-                Self.tokenNotRequired.kept(for: decisionMaxAge.components.seconds, at: proxied.endpoint))
+            return .settled(Self.tokenNotRequired.kept(for: decisionMaxAge.components.seconds, of: proxied))
         }
         let withoutMedia = MethodWithoutMedia(proxied.method)
         let isAllowed = withoutMedia.map(route.allowedMethods.contains) ?? false
@@ -124,9 +123,10 @@ package struct Gate: Sendable {
         if case .opens(let used, let renewal, let expires)? = grant {
             let reply = Self.grantValid.opened(by: used, renewal)
             // Unreached: A grant without an end; the properties' have one.
-            let left = (expires ?? .max) - now.wholeSeconds
+            // A second less, since a cache counts whole ones.
+            let left = (expires ?? .max) - now.wholeSeconds - 1
             let seconds = reply.grant?.isRenewed == true ? 0 : min(decisionMaxAge.components.seconds, left)
-            return .settled(reply.kept(for: seconds, at: proxied.endpoint))
+            return .settled(reply.kept(for: seconds, of: proxied))
         }
         let query = proxied.target.position(of: UInt8(ascii: "?")).map { proxied.target[($0 + 1)...] }
         switch sources.find(in: proxied.question, originalQuery: query) {
@@ -174,12 +174,13 @@ extension GateSettings {
 }
 
 extension GateReply {
-    /// The answer that a cache may keep for some seconds, for requests that are the same in all that the gate reads.
-    fileprivate func kept(for seconds: Int64, at endpoint: GateEndpoint) -> GateReply {
-        guard seconds > 0 else { return self }
+    /// The answer that a cache may keep for some seconds, for requests that are the same in all that the gate reads. It
+    /// may for GET alone: a client that invents a method could make the key of another request out of it.
+    fileprivate func kept(for seconds: Int64, of proxied: ProxiedRequest) -> GateReply {
+        guard seconds > 0, proxied.method?.elementsEqual("GET".utf8) == true else { return self }
         // Unreached: The properties' gates have no decision-max-age.
         var reply = GateReply(answer.status, row, detail: detail, caching: "max-age=\(seconds)")
-        reply.answer.add("Vary", endpoint.decidingFields)
+        reply.answer.add("Vary", proxied.endpoint.decidingFields)
         (reply.grant, reply.route) = (grant, route)
         return reply
     }

@@ -9,6 +9,9 @@ struct GateReload {
     private let options: GateOptions
     private let process: ServiceProcess
     private var watch = FileWatch()
+    /// The settings as the configuration file had them when it was last read, if the gate could not take them over.
+    /// Keys and clients that it no longer named stay withdrawn, although files are read again by the gate's settings.
+    private var named: GateSettings?
 
     init(_ options: GateOptions, in process: ServiceProcess) { (self.options, self.process) = (options, process) }
 
@@ -35,13 +38,18 @@ struct GateReload {
     private mutating func apply(
         to gate: RunningGate, _ cause: ReloadCause, _ read: (inout GateSettings) throws(CommandError) -> Void
     ) {
-        var settings = gate.applied
+        var settings = cause == .signal ? named ?? gate.applied : gate.applied
         ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
         defer { ServiceManager.notify("READY=1") }
         do throws(CommandError) {
             try read(&settings)
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
-            try gate.apply(settings, in: process)
+            if cause == .signal {
+                try gate.apply(settings, in: process)
+                named = nil
+            } else {
+                try gate.apply(settings, keepingTo: named, in: process)
+            }
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             let isAllWell = gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
@@ -56,7 +64,8 @@ struct GateReload {
             if cause == .files { watch.attempted(isSuccessful: false, interval: gate.applied.watchSeconds) }
             gate.metrics.recordReload(cause, isSuccessful: false)
             gate.status.lose(.reload, "reload failed, configuration unchanged: \(error.message)")
-            let gone = gate.withdraw(by: settings, in: process)
+            if cause == .signal { named = settings }
+            let gone = gate.withdraw(by: named ?? settings, in: process)
             if !gone.isEmpty { Console.printNotice("withdrawn in spite of that: \(gone.joined(separator: "; "))") }
         }
     }

@@ -81,9 +81,12 @@ final class RunningGate {
 
     /// Applies `settings` and the files that they name, all at once. The listeners, limits and store stay as they are.
     ///
+    /// - Parameter named: The settings whose keys and clients alone may be accepted; `nil` if these are `settings`.
     /// - Throws: what is wrong with any of the files, or that the process is told to stop; only keys whose files are
     ///   gone are then dropped.
-    func apply(_ settings: GateSettings, in process: ServiceProcess) throws(CommandError) {
+    func apply(
+        _ settings: GateSettings, keepingTo named: GateSettings? = nil, in process: ServiceProcess
+    ) throws(CommandError) {
         // The store's fence allows for the skew that the gate was started with. With a larger one, tokens from before a
         // new fence could be accepted again.
         var settings = settings
@@ -93,7 +96,10 @@ final class RunningGate {
                 "\(file.setting): \(file.path): is not a regular file, and cannot be read again; restart the gate")
         }
         let read = whileReading(in: process) { [settings] in
-            Result { () throws(CommandError) in try GateFiles(settings) }
+            Result { () throws(CommandError) in
+                let files = try GateFiles(settings)
+                return named.map { files.withdrawing(by: $0).files } ?? files
+            }
         }
         guard var files = try read?.get() else { throw CommandError("the process is told to stop") }
         _ = files.withdrawFilesGone()

@@ -131,10 +131,7 @@ enum ServeCommand {
         let problems = reader.problems.filter { $0.setting != "keys" }
         for line in options.lines(problems) { Console.printError(line) }
         guard problems.isEmpty else { return .usage }
-        guard let text = file.text(for: reader.settings) else {
-            throw CommandError("listen has no address with a port and without TLS; expected one for the proxy to ask")
-        }
-        Console.print(text)
+        Console.print(try CommandError.wrap { try file.text(for: reader.settings) })
         return .success
     }
 
