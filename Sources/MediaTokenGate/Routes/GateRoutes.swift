@@ -49,6 +49,7 @@ package final class GateRoute: Sendable {
         (grantSettings, self.grant) = (grant, nil)
     }
 
+    // Unreached: Asked by the command that rotates keys, and not by the properties.
     /// Whether the configuration has the route for this path, in whatever spelling.
     package func isFor(_ path: String) -> Bool { (try? Self.path(path))?.text == self.path.text }
 
