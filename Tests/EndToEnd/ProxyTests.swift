@@ -163,7 +163,7 @@ extension EndToEnd {
             let redis = try RedisServer()
             let balanced = try FreePort.take(1)[0]
             let routes = #"{"routes": [\#(try place.route("/live")), {"path": "/trailers", "open": true}]}"#
-            let gate = try GateProcess(in: place, replays: redis.url, try place.options(routes))
+            let gate = try GateProcess(in: place, replays: redis.url + "?timeout=20000", try place.options(routes))
             let balancer = try Deploying.snippet("haproxy", under: "Rolling restarts")
                 .replacing("    server b 127.0.0.1:8082 port 8083\n", with: "")
                 .replacing("    server b 127.0.0.1:8082 port 8083", with: "")
