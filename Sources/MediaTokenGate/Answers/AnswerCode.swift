@@ -20,6 +20,9 @@ package struct AnswerCode: Sendable {
 
     init(_ code: GateCode) { self.init(code.rawValue, consumed: code.consumed, action: code.action) }
 
+    /// The code of an answer that allows what this code would refuse, with the same consequence for the token.
+    var reportedOnly: AnswerCode { AnswerCode(GateCode.reportOnly.rawValue, consumed: consumed) }
+
     /// The table of the codes of verdicts, in Markdown.
     package static var page: String {
         let rows = VerdictCode.allCases.map { code in
@@ -60,6 +63,8 @@ package enum GateCode: String, Sendable, CaseIterable {
     case routeUnknown = "ROUTE_UNKNOWN"
     /// The gate does not understand the request.
     case requestInvalid = "REQUEST_INVALID"
+    /// The gate only reports: it would refuse the request by another code, which the answer names, and allows it.
+    case reportOnly = "REPORT_ONLY"
     /// A browser asks whether a page may send a request, to the gate or for a stream.
     case corsPreflight = "CORS_PREFLIGHT"
 
@@ -71,7 +76,7 @@ package enum GateCode: String, Sendable, CaseIterable {
     /// All that a code says, in one place.
     private var row: (consumed: Consumption?, action: Action?) {
         switch self {
-        case .tokenNotRequired, .grantValid, .corsPreflight: (nil, nil)
+        case .tokenNotRequired, .grantValid, .reportOnly, .corsPreflight: (nil, nil)
         case .tokenNotConsumed: (.no, nil)
         case .grantRefused, .tokenMissing: (nil, .newToken)
         case .methodWithoutMedia, .routeUnknown: (.no, .operator)

@@ -65,6 +65,21 @@ package final class DialectAnswers: Sendable {
         return reply
     }
 
+    /// The accepted answer to a token that is refused and only reported; `nil` if its body needs a grant, and there is
+    /// none.
+    ///
+    /// - Parameters:
+    ///   - url: The URL of the stream; `nil` if the request names none.
+    ///   - play: The grant that was made although the token is refused; `nil` if none was.
+    func report(_ code: AnswerCode, url: String?, _ play: Play?, at now: Timestamp) -> GateReply? {
+        var values: AnswerTemplate.Values = [:]
+        let end = now.advanced(by: VerificationPolicy().defaultTTL).wholeSeconds
+        (values[.token], values[.url]) = (play?.token, play?.url ?? url)
+        values[.expires] = String(play?.expires ?? end)
+        let wanted = accepted.template.placeholders.intersection([.token, .url])
+        return wanted.allSatisfy { values[$0] != nil } ? accepted.reply(code, values) : nil
+    }
+
     /// The answer without acceptance: ``undecided`` for `ERROR_UNKNOWN`, otherwise ``rejected``.
     func deny(_ code: VerdictCode, _ detail: String) -> GateReply {
         (code == .errorUnknown ? undecided : rejected).reply(AnswerCode(code), [.detail: detail])

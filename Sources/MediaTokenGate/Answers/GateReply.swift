@@ -25,6 +25,8 @@ package struct GateReply: Sendable {
     var grant: UsedGrant?
     /// The path of the route that the request is for, as it is configured; `nil` if there is none.
     var route: String?
+    /// The code by which the request would be refused, if the gate did not only report it.
+    var wouldBe: AnswerCode?
 
     /// Creates an answer, which no cache may keep unless `caching` says otherwise (RFC 9111, section 5.2.2).
     init(
@@ -33,6 +35,8 @@ package struct GateReply: Sendable {
     ) {
         answer = HTTPAnswer(status, type: type, body: body)
         answer.add("X-Media-Token-Code", row.name)
+        if let action = row.action { answer.add("X-Media-Token-Action", action.rawValue) }
+        if let consumed = row.consumed { answer.add("X-Media-Token-Consumed", consumed.rawValue) }
         answer.add("Cache-Control", caching)
         (self.row, self.detail) = (row, detail)
     }

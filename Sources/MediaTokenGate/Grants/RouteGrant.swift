@@ -243,6 +243,9 @@ package final class GrantOrder: Sendable {
     private let url: StreamURL
     private let subject: String?
 
+    /// The URL that the request names, without a grant.
+    var streamURL: String { url.text }
+
     fileprivate init(route: RouteGrant, url: StreamURL, subject: String?) {
         (self.route, self.url, self.subject) = (route, url, subject)
     }

@@ -6,12 +6,18 @@ internal import MediaToken
 /// 64 characters.
 struct AnswerRecord: Sendable {
     var code = AnswerCode("")
+    /// The code by which the request would be refused, if the gate did not only report it.
+    var wouldBe: AnswerCode?
     /// Whether the log has a line for the answer. If not, the members that only the log has may be unset.
     var isLogged = false
     /// The requestor of the token, or the one that the request named; empty if there was neither.
     var requestor = ""
     /// The token that was accepted, if any was.
     var accepted: VerifiedToken?
+    /// The claims of a token whose signature was verified, whatever became of it.
+    var claims: MediaTokenClaims?
+    /// What the client, or the backend that asks for it, calls itself; `nil` if it does not.
+    var app: ArraySlice<UInt8>?
     /// Whether the request was left undecided because the replay store failed.
     var isStoreError = false
     /// Whether the client still waited for the answer.
@@ -38,7 +44,7 @@ struct AnswerRecord: Sendable {
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
-        code.name == other.code.name && requestor == other.requestor && isStoreError == other.isStoreError
+        code.name == other.code.name && wouldBe?.name == other.wouldBe?.name && requestor == other.requestor && isStoreError == other.isStoreError
             && place == other.place && grant?.keyID == other.grant?.keyID
     }
 }

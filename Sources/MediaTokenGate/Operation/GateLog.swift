@@ -44,7 +44,7 @@ package final class GateLog: Sendable {
         var lines = FlatJSON(capacity: 256 * group.records.count)
         var count = 0
         for record in group.records where record.isLogged {
-            record.write(to: &lines, after: group.microseconds, at: time)
+            record.write(to: &lines, after: group.microseconds, at: group.time, time)
             count += 1
         }
         if count > 0 { writer.add(lines.bytes, lines: count) }
@@ -60,9 +60,14 @@ extension AnswerRecord {
     /// - Parameters:
     ///   - microseconds: How long the request took.
     ///   - time: When its answer was sent.
-    fileprivate func write(to lines: inout FlatJSON, after microseconds: Int?, at time: String) {
+    ///   - text: That time as the log has it.
+    fileprivate func write(
+        to lines: inout FlatJSON, after microseconds: Int?, at time: Timestamp, _ text: String
+    ) {
         lines.open()
-        lines.add("action", code.action?.rawValue)
+        lines.add("action", (wouldBe ?? code).action?.rawValue)
+        lines.add("age", claims.map { time.milliseconds(since: $0.issueTime.timestamp).flooredQuotient(by: 1000) })
+        if let app { lines.add("app", product: app) }
         lines.add("client", client)
         lines.add("code", code.name)
         lines.add("consumed", code.consumed?.rawValue)
@@ -75,7 +80,7 @@ extension AnswerRecord {
         if let accepted, accepted.isRetry { lines.add("firstUse", accepted.firstUse.internetText) }
         lines.add("key", accepted?.key ?? grant?.keyID)
         lines.add("microseconds", microseconds)
-        lines.add("mvpd", accepted?.claims.mvpd.description)
+        lines.add("mvpd", claims?.mvpd.description)
         lines.add("number", code.number)
         lines.add("peer", peer)
         if grant?.isRenewed == true { lines.add("renewed", true) }
@@ -83,14 +88,20 @@ extension AnswerRecord {
         lines.add("requestor", requestor.isEmpty ? nil : requestor)
         lines.add("route", route)
         if !isSent { lines.add("sent", false) }
-        lines.add("time", time)
+        lines.add("time", text)
         lines.add("token", hexadecimal: (token ?? grant?.token)?.word)
         lines.add("viewer", hexadecimal: viewer)
+        lines.add("would_be", wouldBe?.name)
         lines.close()
     }
 }
 
 extension FlatJSON {
+    /// Adds the first product of a `User-Agent` (RFC 9110, 10.1.5), shortened: it is any text that a client likes.
+    fileprivate mutating func add(_ name: StaticString, product userAgent: ArraySlice<UInt8>) {
+        add(name, reason: printable(String(decoding: userAgent.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)))
+    }
+
     /// Adds the reason for an answer, shortened.
     fileprivate mutating func add(_ name: StaticString, reason text: String) {
         var text = text

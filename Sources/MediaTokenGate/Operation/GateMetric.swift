@@ -2,6 +2,7 @@
 /// monitoring.
 package enum GateMetric: String, CaseIterable {
     case verdicts = "media_token_verdicts_total"
+    case wouldBe = "media_token_would_be_total"
     case verdictSeconds = "media_token_verdict_seconds"
     case grants = "media_token_grants_total"
     case groupTokens = "media_token_group_tokens"
@@ -44,6 +45,10 @@ package enum GateMetric: String, CaseIterable {
         switch self {
         case .verdicts:
             Declaration(.counter, "Answers, also those whose client had gone.", ["code", "requestor", "endpoint"])
+        case .wouldBe:
+            Declaration(
+                .counter, "Requests that a gate which only reports has allowed, by the code that would refuse them.",
+                ["would_be", "requestor", "endpoint"])
         case .verdictSeconds:
             Declaration(
                 .histogram, "Time from the event-loop iteration that brought a request to its answer.", ["endpoint"])
@@ -86,8 +91,8 @@ package enum GateMetric: String, CaseIterable {
         case .build:
             Declaration(
                 .gauge,
-                "Always 1: the version, what verifies signatures, and a hash of settings and verification keys, the same on gates that are configured alike.",
-                ["version", "signatures", "configuration"])
+                "Always 1: the version, what verifies signatures, a hash of settings and verification keys, the same on gates that are configured alike, and what the gate only reports on: none, routes or all.",
+                ["version", "signatures", "configuration", "report_only"])
         case .processCPU: Declaration(.counter, "Processor time that the process used, in seconds.")
         case .processMemory: Declaration(.gauge, "Memory of the process that is in RAM, in bytes.")
         case .processVirtualMemory: Declaration(.gauge, "Address space of the process, in bytes.")

@@ -27,6 +27,8 @@ package final class GateMetrics: Sendable {
 
     private struct State {
         var verdicts: [Label: Int] = [:]
+        /// The answers that a gate in earnest would not have given, by the code that it would have given.
+        var wouldBe: [Label: Int] = [:]
         var requestors: Set<String> = []
         /// The requests that grants opened, by the IDs of the keys.
         var grants: [String: Int] = [:]
@@ -50,6 +52,9 @@ package final class GateMetrics: Sendable {
             }
             let endpoint = first.place?.path ?? ""
             verdicts[Label(code: first.code.name, requestor: requestor, endpoint: endpoint), default: 0] += answers
+            if let code = first.wouldBe {
+                wouldBe[Label(code: code.name, requestor: requestor, endpoint: endpoint), default: 0] += answers
+            }
             if let microseconds {
                 latency[endpoint, default: Histogram(bounds: GateMetrics.bounds)]
                     .count(Double(microseconds) / 1e6, times: answers)
@@ -62,12 +67,15 @@ package final class GateMetrics: Sendable {
 
         /// All counts as metrics.
         var families: [MetricFamily] {
-            var (verdicts, latency) = (MetricFamily(.verdicts), MetricFamily(.verdictSeconds))
-            for (labels, count) in self.verdicts.map({ ([$0.code, $0.requestor, $0.endpoint], $1) })
-                .sorted(by: { $0.0.lexicographicallyPrecedes($1.0) })
-            {
-                verdicts.add(count, labels)
+            func family(_ metric: GateMetric, _ counts: [Label: Int]) -> MetricFamily {
+                var family = MetricFamily(metric)
+                let rows = counts.map { ([$0.code, $0.requestor, $0.endpoint], $1) }
+                for (labels, count) in rows.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
+                    family.add(count, labels)
+                }
+                return family
             }
+            var latency = MetricFamily(.verdictSeconds)
             for (endpoint, histogram) in self.latency.sorted(by: { $0.key < $1.key }) {
                 histogram.add(to: &latency, [endpoint])
             }
@@ -78,7 +86,7 @@ package final class GateMetrics: Sendable {
                 reloads.add(failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
             }
             return [
-                verdicts, latency, grants, groups.family(.groupTokens), store.family(.storeSeconds),
+                family(.verdicts, verdicts), family(.wouldBe, wouldBe), latency, grants, groups.family(.groupTokens), store.family(.storeSeconds),
                 MetricFamily(.storeErrors, storeErrors), reloads, MetricFamily(.reloadTime, reloadTime.seconds),
             ]
         }

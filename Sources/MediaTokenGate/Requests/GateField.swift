@@ -26,4 +26,5 @@ enum GateField {
     static let streamToken: HTTPFieldName = "X-Media-Token"
     static let token: HTTPFieldName = "X-Adobe-Primetime-MediaToken"
     static let traceParent: HTTPFieldName = "traceparent"
+    static let userAgent: HTTPFieldName = "User-Agent"
 }

@@ -19,9 +19,27 @@ package enum GateTask: Sendable {
             return .settled(reply)
         case .verify(var task):
             task.route = route.path.text
+            task.reportsOnly = route.reportsOnly
             return .verify(task)
         case .explain(var request):
             request.route = route.path.text
+            request.reportsOnly = route.reportsOnly
+            return .explain(request)
+        }
+    }
+
+    /// The task of a gate that only reports what it would refuse.
+    ///
+    /// - Parameter place: Where the request asks. A proxy's request is allowed although nothing had to be verified; a
+    ///   backend's that is not understood is refused all the same, since nothing was decided.
+    func reportingOnly(at place: GateDestination) -> GateTask {
+        switch self {
+        case .settled(let reply): return place.isForBackends ? self : .settled(AnswerFormat.subrequest.report(reply))
+        case .verify(var task):
+            task.reportsOnly = true
+            return .verify(task)
+        case .explain(var request):
+            request.reportsOnly = true
             return .explain(request)
         }
     }
@@ -43,6 +61,8 @@ package struct ExplanationRequest: Sendable {
     var isForProxy = false
     /// The path of the route that the request is for, as it is configured; `nil` if it is for none.
     var route: String?
+    /// Whether the gate only reports what it would refuse.
+    var reportsOnly = false
 }
 
 /// A token to verify, and the form of the answer.
@@ -53,6 +73,8 @@ package struct VerificationTask: Sendable {
     package let order: GrantOrder?
     /// The path of the route that the request is for, as it is configured; `nil` if it is for none.
     var route: String?
+    /// Whether the gate only reports what it would refuse.
+    var reportsOnly = false
 
     init(_ request: VerificationRequest, _ format: AnswerFormat, order: GrantOrder? = nil) {
         (self.request, self.format, self.order) = (request, format, order)

@@ -127,7 +127,8 @@ struct VerifyRequestBody: ~Copyable {
         guard let first = tokens.first else {
             throw .invalid(
                 "the form or JSON object has no token; expected one, as \(tokenFields.joined(separator: ", ")), or in "
-                    + "the header \(GateField.token), or a bare token sent as text/plain")
+                    + "the header \(GateField.token), or a bare token with Content-Type: text/plain, in place of the "
+                    + "application/x-www-form-urlencoded that curl sends by default")
         }
         if let other = tokens.first(where: { !$0.name.hasSameBytes(as: first.name) }) {
             throw .invalid("a token is given as \(first.name) and as \(other.name); expected one of them")

@@ -24,6 +24,8 @@ package final class GateRoute: Sendable {
     let attemptWindow: Duration?
     /// The methods without media that the gate allows.
     let allowedMethods: Set<MethodWithoutMedia>
+    /// Whether the gate only reports what it would refuse for the route.
+    package let reportsOnly: Bool
     package let grantSettings: RouteGrantSettings?
     /// Makes the route's playback grants; `nil` unless ``withGrant(among:)`` loaded their key.
     let grant: RouteGrant?
@@ -37,16 +39,17 @@ package final class GateRoute: Sendable {
     ///   - attemptWindow: The time within which the proxy may ask again about one client request; `nil` if it may ask
     ///     only once.
     ///   - allowedMethods: The methods without media that the gate allows.
+    ///   - reportsOnly: Whether the gate only reports what it would refuse for the route.
     ///   - grant: The settings of the grant that the gate exchanges a token for; `nil` if it makes none.
     package init?(
         at place: String = "routes[0]", path: String, hosts: [StreamHost] = [], access: Access,
         attemptWindow: Duration? = nil, allowing allowedMethods: Set<MethodWithoutMedia> = [],
-        grant: RouteGrantSettings? = nil
+        reportsOnly: Bool = false, grant: RouteGrantSettings? = nil
     ) {
         guard let path = try? Self.path(path) else { return nil }
         (self.path, self.hosts, self.access, self.attemptWindow) = (path, hosts, access, attemptWindow)
         (lenientPath, self.place, self.allowedMethods) = (LenientPath(path), place, allowedMethods)
-        (grantSettings, self.grant) = (grant, nil)
+        (self.reportsOnly, grantSettings, self.grant) = (reportsOnly, grant, nil)
     }
 
     // Unreached: Asked by the command that rotates keys, and not by the properties.
@@ -64,7 +67,7 @@ package final class GateRoute: Sendable {
     private init(_ other: GateRoute, grant: RouteGrant?) {
         (path, lenientPath, hosts, place) = (other.path, other.lenientPath, other.hosts, other.place)
         (access, attemptWindow, allowedMethods) = (other.access, other.attemptWindow, other.allowedMethods)
-        (grantSettings, self.grant) = (other.grantSettings, grant)
+        (reportsOnly, grantSettings, self.grant) = (other.reportsOnly, other.grantSettings, grant)
     }
 
     /// Whether both routes apply on some host.

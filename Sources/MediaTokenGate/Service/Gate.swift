@@ -11,6 +11,7 @@ package struct Gate: Sendable {
     private let dialects: [DialectReaders]
     private let corsOrigins: CORSOrigins
     private let decisionMaxAge: Duration
+    private let reportsOnly: Bool
 
     /// - Parameters:
     ///   - routes: The rule for each path of the streams.
@@ -19,14 +20,16 @@ package struct Gate: Sendable {
     ///   - dialects: The paths at which apps ask as they asked another service.
     ///   - corsOrigins: The origins whose pages may call the gate.
     ///   - decisionMaxAge: The time for which a proxy may keep an answer that needs no token.
+    ///   - reportsOnly: Whether the gate only reports what it would refuse, whatever the request is for.
     package init(
         routes: [GateRoute] = [], sources: TokenSources = TokenSources(), comparesCanonically: Bool = false,
-        dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins(), decisionMaxAge: Duration = .zero
+        dialects: [Dialect] = [], corsOrigins: CORSOrigins = CORSOrigins(), decisionMaxAge: Duration = .zero,
+        reportsOnly: Bool = false
     ) {
         let exchange = TokenExchange(routes: GateRoutes(routes), comparesCanonically: comparesCanonically)
         (self.exchange, self.sources) = (exchange, sources)
         self.dialects = DialectReaders.all(dialects, routes)
-        (self.corsOrigins, self.decisionMaxAge) = (corsOrigins, decisionMaxAge)
+        (self.corsOrigins, self.decisionMaxAge, self.reportsOnly) = (corsOrigins, decisionMaxAge, reportsOnly)
     }
 
     /// The header fields by which a browser decides whether a page may read the answer; empty unless the settings name
@@ -56,7 +59,12 @@ package struct Gate: Sendable {
 
     /// The task for a request whose place is known.
     func task(_ request: HTTPRequest, asking place: GateDestination?, at now: Timestamp) -> GateTask {
-        guard let place else { return .notFound }
+        guard let place else { return .notFound(request) }
+        let task = task(request, at: place, now)
+        return reportsOnly ? task.reportingOnly(at: place) : task
+    }
+
+    private func task(_ request: HTTPRequest, at place: GateDestination, _ now: Timestamp) -> GateTask {
         let isPreflight = !corsOrigins.isEmpty && place.isForBackends && request.method.isSame(as: "OPTIONS")
         switch place {
         case .endpoint(let endpoint):
@@ -107,7 +115,8 @@ package struct Gate: Sendable {
                 // Unreached: A proxy that asks about the gate's own path; the words of the refusal alone differ.
                 isOwn ? "the path is the gate's own; expected the proxy to pass it on, without asking" : "\(error)")
         }
-        return authorize(proxied, path, by: route, at: now).on(route)
+        let task = authorize(proxied, path, by: route, at: now).on(route)
+        return route.reportsOnly ? task.reportingOnly(at: .endpoint(proxied.endpoint)) : task
     }
 
     private func authorize(
@@ -169,7 +178,7 @@ extension GateSettings {
     package var gate: Gate {
         Gate(
             routes: routes, sources: sources, comparesCanonically: comparesCanonically, dialects: dialects,
-            corsOrigins: corsOrigins, decisionMaxAge: decisionMaxAge)
+            corsOrigins: corsOrigins, decisionMaxAge: decisionMaxAge, reportsOnly: reportsOnly)
     }
 }
 
@@ -234,11 +243,14 @@ extension GateTask {
         return .settled(reply)
     }
 
-    fileprivate static var notFound: GateTask {
-        .settled(
+    fileprivate static func notFound(_ request: HTTPRequest) -> GateTask {
+        let isForOperators = GateAdmin.paths.contains { request.path.isSame(as: $0) }
+        return .settled(
             RequestError(
                 404, .requestInvalid,
-                "no endpoint has this path; expected /v1/verify, /v1/play, /v1/explain, one of /v1/authz/… or the path of a dialect"
+                isForOperators
+                    ? "this address serves backends and proxies; send the request to the gate's admin address, such as 127.0.0.1:8081"
+                    : "no endpoint has this path; expected /v1/verify, /v1/play, /v1/explain, one of /v1/authz/… or the path of a dialect"
             )
             .reply)
     }

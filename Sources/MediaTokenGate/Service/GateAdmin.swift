@@ -28,6 +28,9 @@ package struct GateAdmin: Sendable {
         description = Array(OpenAPIDescription.document(version: version).utf8)
     }
 
+    /// The paths that it serves.
+    static let paths: [StaticString] = ["/healthz", "/readyz", "/readyz/streams", "/metrics", "/openapi.json"]
+
     /// Answers synchronously, and may block until the store's deadline: the admin event loop serves no other requests.
     package func handle(_ exchanges: [HTTPExchange]) {
         for exchange in exchanges {
@@ -50,7 +53,9 @@ package struct GateAdmin: Sendable {
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return Self.stopping }
         switch ready.ask(store) {
-        case .ready: return Self.text(200, "ready\n" + store.warnings.map { "warning: \($0)\n" }.joined())
+        case .ready:
+            let warnings = store.warnings + service.reportOnly.warnings
+            return Self.text(200, "ready\n" + warnings.map { "warning: \($0)\n" }.joined())
         case .failed(let error): return Self.text(503, "\(error)\n")
         case .fenced(let seconds):
             var answer = Self.text(
@@ -82,7 +87,7 @@ package struct GateAdmin: Sendable {
             families.append(family)
         }
         var build = MetricFamily(.build)
-        build.add(1, [version, SignatureEngine.name, service.configurationHash])
+        build.add(1, [version, SignatureEngine.name, service.configurationHash, service.reportOnly.label])
         return (families + [build] + ProcessMetrics.families).map(\.text).joined()
     }
 

@@ -16,11 +16,13 @@ package final class GateService: Sendable {
         let trustedProxies: TrustedProxies
         let pseudonyms: ViewerPseudonyms?
         let configurationHash: String
+        let reportOnly: ReportOnly
 
         init(_ settings: GateSettings, keys: KeyRing, store: ConfiguredReplayStore) {
             gate = settings.gate
             (requestors, trustedProxies) = (settings.requestors, settings.trustedProxies)
             (pseudonyms, configurationHash) = (settings.pseudonyms, settings.hash(with: keys))
+            reportOnly = settings.reportOnly
             verifier = MediaTokenVerifier(keys: keys, policy: settings.policy, replays: store)
         }
     }
@@ -59,6 +61,9 @@ package final class GateService: Sendable {
 
     /// Identifies settings and keys, to find out whether two gates have the same.
     var configurationHash: String { rules.configurationHash }
+
+    /// What the gate only reports on.
+    var reportOnly: ReportOnly { rules.reportOnly }
 
     private var rules: Rules { currentRules.withLock { $0 } }
 
@@ -106,8 +111,7 @@ package final class GateService: Sendable {
             case .explain(let request): examinations.add { [self] in explain(asked, request, since: start) }
             case .verify(let task):
                 if let order = task.order, grants.refuses(order, at: now) {
-                    var reply = task.format.undecided(Self.signingIsBusy)
-                    reply.route = task.route
+                    let reply = task.finished(task.format.undecided(Self.signingIsBusy), at: now)
                     answered.append(answer(asked, with: reply, by: rules))
                 } else {
                     pending.append((asked, task))
@@ -151,21 +155,22 @@ package final class GateService: Sendable {
                 let record = AnswerRecord(outcome, ids[index], of: task.request, known: rules.requestors)
                 if case .failure(.replayStore(let error)) = outcome { ready.claimFailed(error) }
                 var made: GrantOrder.Outcome?
-                if case .success(.accepted(let token)) = outcome, let order = task.order {
-                    let (identifier, firstUse) = (token.replayKey.identifier, token.firstUse)
-                    made = grants.make(order, identifier: identifier, firstUse: firstUse)
+                let claims = outcome.authenticClaims
+                let holder = task.holder(of: outcome, ids[index], rules.reportOnly, at: now)
+                if let order = task.order, let holder {
+                    made = grants.make(order, identifier: holder.identifier, firstUse: holder.firstUse)
                     guard made != nil else {
                         grants.sign(
-                            order, identifier: identifier, firstUse: firstUse, isRetry: token.isRetry
+                            order, identifier: holder.identifier, firstUse: holder.firstUse, isRetry: holder.isRetry
                         ) { [self] made in
                             let reply = task.reply(to: outcome, made, at: .now)
-                            finish([answer(asked, with: reply, by: rules, record, of: token.claims)], since: start)
+                            finish([answer(asked, with: reply, by: rules, record, of: claims)], since: start)
                         }
                         continue
                     }
                 }
                 let reply = task.reply(to: outcome, made, at: now)
-                answered.append(answer(asked, with: reply, by: rules, record, of: outcome.authenticClaims))
+                answered.append(answer(asked, with: reply, by: rules, record, of: claims))
             }
             finish(answered, since: start)
         }
@@ -186,9 +191,11 @@ package final class GateService: Sendable {
         for (name, value) in rules.gate.corsFields(for: request, asking: asked.place) { answer.add(name, value) }
         let isSent = asked.exchange.answer(answer)
         (record.code, record.place, record.grant) = (reply.row, asked.place, reply.grant)
-        record.isLogged = log.takesNext(isAllowed: reply.answer.status < 400)
+        record.wouldBe = reply.wouldBe
+        record.isLogged = log.takesNext(isAllowed: reply.isAllowed && reply.wouldBe == nil)
         if record.isLogged {
-            (record.detail, record.route) = (reply.detail, reply.route)
+            (record.detail, record.route, record.claims) = (reply.detail, reply.route, claims)
+            record.app = request.firstValue(of: GateField.userAgent)
             record.viewer = claims.flatMap { rules.pseudonyms?.name($0) }
             (record.requestID, record.isSent) = (requestID, isSent)
             (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))
@@ -228,7 +235,9 @@ extension AnswerRecord {
 extension ExplanationRequest {
     /// The answer to an examination.
     package func reply(to examination: Examination) -> GateReply {
-        var reply = isForProxy ? GateReply(withoutMedia: examination) : GateReply(explaining: examination)
+        guard isForProxy else { return GateReply(explaining: examination) }
+        var reply = GateReply(withoutMedia: examination)
+        if reportsOnly { reply = AnswerFormat.subrequest.report(reply) }
         reply.route = route
         return reply
     }
@@ -246,13 +255,37 @@ extension VerificationTask {
 
     /// The answer to the outcome of a verification.
     ///
-    /// - Parameter made: The ordered grant; `nil` if none was ordered, or the token is not accepted.
+    /// - Parameter made: The ordered grant; `nil` if none was made.
     fileprivate func reply(
         to outcome: Result<Verdict, VerificationError>, _ made: GrantOrder.Outcome?, at now: Timestamp
     ) -> GateReply {
-        var reply = answer(to: outcome, made, at: now)
+        finished(answer(to: outcome, made, at: now), made, at: now)
+    }
+
+    /// The answer with its route, and with the request allowed where the gate only reports.
+    ///
+    /// - Parameter made: The grant that was made; `nil` if none was.
+    fileprivate func finished(_ reply: GateReply, _ made: GrantOrder.Outcome? = nil, at now: Timestamp) -> GateReply {
+        var reply = reply
+        if reportsOnly {
+            let play = (try? made?.get()).flatMap { made in order?.play(made, at: now) }
+            reply = format.report(reply, url: order?.streamURL, play, at: now)
+        }
         reply.route = route
         return reply
+    }
+
+    /// The token in whose name the ordered grant is made; `nil` if none is to be made: the token is refused, and the
+    /// settings do not say that a gate which only reports makes grants all the same.
+    fileprivate func holder(
+        of outcome: Result<Verdict, VerificationError>, _ id: TokenID?, _ reportOnly: ReportOnly, at now: Timestamp
+    ) -> (identifier: [UInt8], firstUse: Timestamp, isRetry: Bool)? {
+        if case .success(.accepted(let token)) = outcome {
+            return (token.replayKey.identifier, token.firstUse, token.isRetry)
+        }
+        guard reportsOnly, reportOnly.makesGrants else { return nil }
+        let words = [id?.word ?? .random(in: 0 ... .max), .random(in: 0 ... .max)]
+        return (words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }, now, false)
     }
 
     private func answer(

@@ -192,6 +192,11 @@ extension GateSettings {
             settings.trustedProxies = TrustedProxies(
                 object.values(name, TrustedProxy.forms) { TrustedProxy($0) } ?? [])
         },
+        .flag(
+            "report-only", "Report what the gate would refuse, and allow it: for the weeks before it decides in earnest",
+            \.reportsOnly),
+        .flag(
+            "report-only-grants", "Make playback grants also for tokens that report-only allows", \.reportsWithGrants),
         fixedNumber(
             "stop-timeout", "S", "Wait up to S seconds for requests in flight when stopping", 0...3600,
             \.stopMilliseconds,

@@ -4,6 +4,7 @@ package import MediaToken
 package import EventLoops
 package import ReplayStores
 internal import Settings
+internal import StreamPaths
 internal import TokenCrypto
 
 /// The settings of a gate, named like the options of `media-token serve` and of its configuration file.
@@ -46,6 +47,10 @@ package struct GateSettings: Sendable {
     var decisionMaxAge = Duration.zero
     /// The proxies whose `X-Forwarded-For` the log goes by.
     var trustedProxies = TrustedProxies()
+    /// Whether the gate only reports what it would refuse, whatever the request is for.
+    package var reportsOnly = false
+    /// Whether a gate or a route that only reports makes playback grants for tokens that it would refuse.
+    package var reportsWithGrants = false
     package var stopMilliseconds = 10_000
     /// Whether the gate is ready although its replay store is new and rejects every token.
     package var isReadyWhileFenced = false
@@ -63,6 +68,13 @@ package struct GateSettings: Sendable {
     /// The names of the settings that differ from those at the process's start and take effect only after a restart.
     package func namesThatWait(since start: GateSettings) -> [String] {
         Self.table.settings.filter { $0.differs?(self, start) ?? false }.map(\.name)
+    }
+
+    /// What the gate only reports on.
+    package var reportOnly: ReportOnly {
+        ReportOnly(
+            isForAll: reportsOnly, routes: routes.filter(\.reportsOnly).map(\.path.text),
+            makesGrants: reportsWithGrants)
     }
 
     /// The requestors that routes name.

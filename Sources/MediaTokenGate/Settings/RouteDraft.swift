@@ -15,6 +15,7 @@ struct RouteDraft: Sendable {
     private var attemptWindow: Duration?
     private var allowsHead = false
     private var allowsPreflight = false
+    private var reportsOnly = false
     private var grant: RouteGrantSettings?
 
     static let table = SettingsTable<RouteDraft>([
@@ -49,6 +50,7 @@ struct RouteDraft: Sendable {
         .flag(
             MethodWithoutMedia.options.setting, "Allow OPTIONS, as browsers send it for pages of other origins",
             \.allowsPreflight),
+        .flag("report-only", "Report what the gate would refuse for this path, and allow it", \.reportsOnly),
         Setting(
             "grant", "GRANT", .object(RouteGrantReader.schema), "Playback grant that /v1/play exchanges a token for",
             example: ["kind": "akamai"]
@@ -60,7 +62,8 @@ struct RouteDraft: Sendable {
 
     /// The settings that an open route cannot have.
     private static let ofProtected = [
-        "requestor", "resource", "canonical-resource", "attempt-window", "allow-head", "allow-preflight", "grant",
+        "requestor", "resource", "canonical-resource", "attempt-window", "allow-head", "allow-preflight", "report-only",
+        "grant",
     ]
 
     /// The JSON Schema of a route.
@@ -119,7 +122,7 @@ struct RouteDraft: Sendable {
         let expectation = Expectation(requestors: (requestors ?? []).map { RequestorID($0) }, resource: rule)
         return GateRoute(
             at: object.place, path: path, hosts: hosts, access: isOpen ? .open : .token(expectation),
-            attemptWindow: attemptWindow, allowing: allowedMethods, grant: grant)
+            attemptWindow: attemptWindow, allowing: allowedMethods, reportsOnly: reportsOnly, grant: grant)
     }
 }
 

@@ -88,13 +88,22 @@ async function play() {
   await exchange(lastToken);
 }
 
+/** What the viewer has to do after a refusal, by the action that the gate names. */
+const whatToDo = {
+  'new-token': 'Press Play, which fetches a new token.',
+  'new-login': 'Log in again.',
+  'wait': 'Wait a little, then press Play.',
+  'fix-request': 'This page has sent a request that the gate does not understand.',
+  'operator': 'The gate’s operator has to look at it.',
+};
+
 /** Exchanges the token for the cookie that opens the stream, and plays it. */
 async function exchange(token) {
   if (!token) return say('There is no token yet: press Play first.', false);
   const answer = await json(`/v1/play?path=${stream}`, {method: 'POST', headers: {'Content-Type': 'text/plain'}, body: token});
   if (answer.status !== 200) {
     stop('Nothing plays: the gate refused the token');
-    return say(`Refused: ${answer.code}. ${answer.detail || ''}`, false);
+    return say(`Refused: ${answer.code}. ${answer.detail || ''} ${whatToDo[answer.action] || ''}`, false);
   }
   say(`Playing: ${answer.code}`, true);
   await watch();

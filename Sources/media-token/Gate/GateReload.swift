@@ -44,15 +44,12 @@ struct GateReload {
         do throws(CommandError) {
             try read(&settings)
             let (changed, before) = (settings.names(thatDifferFrom: gate.applied), gate.files)
-            if cause == .signal {
-                try gate.apply(settings, in: process)
-                named = nil
-            } else {
-                try gate.apply(settings, keepingTo: named, in: process)
-            }
+            if cause == .signal { named = nil }
+            try gate.apply(settings, keepingTo: named, in: process)
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             let isAllWell = gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
+            if cause == .signal { ServeCommand.warn(of: settings.reportOnly) }
             for warning in gate.files.warnings(since: before) { Console.printWarning(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printWarning("\(name): changed; takes effect after a restart")

@@ -149,6 +149,7 @@ enum ServeCommand {
         warnOfClearText(to: settings.replays)
         FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
+        warn(of: settings.reportOnly)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: !reader.problems.contains { $0.setting == "routes" })
         for line in options.lines(problems) { Console.printError(line) }
@@ -173,6 +174,7 @@ enum ServeCommand {
         gate.status.begin()
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
+        warn(of: settings.reportOnly)
         if let cost = gate.restartCost { Console.printWarning("replays: \(cost)") }
         waitForEnd(of: gate, in: process, GateReload(options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
@@ -211,6 +213,11 @@ enum ServeCommand {
 
     private static func warn(ofStoreIn settings: GateSettings) {
         for warning in settings.replays.warnings { Console.printWarning("replays: \(warning)") }
+    }
+
+    /// Warns of each part of the gate that protects nothing.
+    static func warn(of reportOnly: ReportOnly) {
+        for warning in reportOnly.warnings { Console.printWarning(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {
