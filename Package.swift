@@ -13,6 +13,7 @@ let package = Package(
     name: "media-token-verifier",
     products: [
         .library(name: "MediaToken", targets: ["MediaToken"]),
+        .library(name: "MediaTokenTesting", targets: ["MediaTokenTesting"]),
         .library(name: "ReplayLMDB", targets: ["ReplayLMDB"]),
         .library(name: "ReplayRedis", targets: ["ReplayRedis"]),
         .library(name: "ReplayStoreTesting", targets: ["ReplayStoreTesting"]),
@@ -86,41 +87,41 @@ let package = Package(
                 + ["nginx.conf", "Caddyfile", "haproxy.cfg", "haproxy.lua", "envoy.yaml", "traefik.yaml"].map {
                     .embedInCode("Proxies/\($0)")
                 }),
-        .target(name: "TokenIssuer", dependencies: ["Basics", "MediaToken", "TokenCrypto"]),
+        .target(name: "MediaTokenTesting", dependencies: ["Basics", "MediaToken", "TokenCrypto"]),
         .target(
             name: "CommandShell", dependencies: ["Basics", "CProcess", "Settings"],
             resources: [.embedInCode("style.css")]),
         .target(name: "Captures", dependencies: ["Basics", "CZlib"]),
         .target(
             name: "LoadTest",
-            dependencies: ["Basics", "CommandShell", "EventLoops", "HTTP", "MediaToken", "TokenCrypto", "TokenIssuer"]),
+            dependencies: ["Basics", "CommandShell", "EventLoops", "HTTP", "MediaToken", "TokenCrypto", "MediaTokenTesting"]),
         .executableTarget(
             name: "media-token",
             dependencies: [
                 "Basics", "Captures", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "MediaTokenGate",
-                "PlaybackGrants", "ReplayStores", "Settings", "TokenCrypto", "TokenIssuer",
+                "PlaybackGrants", "ReplayStores", "Settings", "TokenCrypto", "MediaTokenTesting",
             ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
             name: "Sandbox",
-            dependencies: ["Basics", "HTTP", "MediaToken", "TokenCrypto", "TokenIssuer"]),
+            dependencies: ["Basics", "HTTP", "MediaToken", "TokenCrypto", "MediaTokenTesting"]),
         .executableTarget(
             name: "media-token-sandbox",
             dependencies: [
                 "Basics", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "Sandbox", "Settings",
-                "TokenCrypto", "TokenIssuer",
+                "TokenCrypto", "MediaTokenTesting",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
         .target(
             name: "TestSupport",
-            dependencies: ["Basics", "MediaToken", "TokenCrypto", "TokenIssuer"],
+            dependencies: ["Basics", "MediaToken", "TokenCrypto", "MediaTokenTesting"],
             path: "Tests/TestSupport"),
         .target(name: "TestThreads", dependencies: ["Basics"], path: "Tests/TestThreads"),
         .target(
             name: "FuzzProperties",
             dependencies: [
                 "Basics", "Captures", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "StreamPaths", "TestSupport", "TokenCrypto", "TokenIssuer", "TokenXML",
+                "StreamPaths", "TestSupport", "TokenCrypto", "MediaTokenTesting", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
         .testTarget(
@@ -131,7 +132,7 @@ let package = Package(
             name: "VectorTests",
             dependencies: [
                 "Basics", "EnvelopeStage", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "SignatureStage", "StreamPaths", "TestSupport", "TokenCrypto", "TokenIssuer",
+                "SignatureStage", "StreamPaths", "TestSupport", "TokenCrypto", "MediaTokenTesting",
             ]),
         .testTarget(
             name: "HTTPTests",
@@ -144,7 +145,7 @@ let package = Package(
         .testTarget(
             name: "MediaTokenTests",
             dependencies: [
-                "Basics", "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TokenCrypto", "TokenIssuer",
+                "Basics", "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TokenCrypto", "MediaTokenTesting",
             ]),
         .target(
             name: "RedisSchedules", dependencies: ["Basics", "MediaToken", "ReplayRedis"],
@@ -186,23 +187,23 @@ let package = Package(
             dependencies: ["PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto"]),
         .testTarget(
             name: "LoadTestTests",
-            dependencies: ["LoadTest", "MediaToken", "TestSupport", "TokenIssuer"]),
+            dependencies: ["LoadTest", "MediaToken", "TestSupport", "MediaTokenTesting"]),
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "Basics", "EventLoops", "HTTP", "MediaToken", "Sandbox", "TestSupport", "TokenCrypto", "TokenIssuer",
+                "Basics", "EventLoops", "HTTP", "MediaToken", "Sandbox", "TestSupport", "TokenCrypto", "MediaTokenTesting",
                 "media-token", "media-token-sandbox",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "MediaToken", "TestSupport", "TestThreads", "TokenCrypto", "TokenIssuer", "media-token",
+                "MediaToken", "TestSupport", "TestThreads", "TokenCrypto", "MediaTokenTesting", "media-token",
                 "media-token-sandbox",
             ],
             path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["TestSupport", "TokenCrypto", "TokenIssuer", "media-token", "media-token-sandbox"]),
+            dependencies: ["TestSupport", "TokenCrypto", "MediaTokenTesting", "media-token", "media-token-sandbox"]),
     ]
 )
 

@@ -10,9 +10,9 @@ enum MediaTokenCommand {
         syntax,
         [
             VerifyCommand.command, InspectCommand.command, IssueCommand.command, KeysCommand.command,
-            ReplaysCommand.command, ServeCommand.command, HealthCommand.command, GrantCommand.command,
-            DemoCommand.command,
-            BenchCommand.command, CompletionsCommand.command(of: { command }),
+            ReplaysCommand.command, ServeCommand.command, HealthCommand.command, RefusalsCommand.command,
+            GrantCommand.command, DemoCommand.command, BenchCommand.command,
+            CompletionsCommand.command(of: { command }),
             ManualCommand.command(of: { command }),
             HelpCommand.command(of: "media-token", example: "keys list") { command },
         ],
@@ -33,6 +33,7 @@ enum MediaTokenCommand {
               replays    show or sweep a replay store, or look a token up in it
               serve      run the gate, an HTTP authorization service
               health     ask the gate of this host whether it is ready
+              refusals   sum up what a gate refused, by its log
               grant      create or check a playback grant for a CDN
               demo       run a gate on this machine and ask it
               bench      measure verifications, or a running gate

@@ -2,7 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("What media-token inspect notes on the calls of a capture")
 struct CallNoteTests {

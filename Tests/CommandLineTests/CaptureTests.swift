@@ -4,7 +4,7 @@ import MediaToken
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("media-token inspect and verify of captures")
 struct CaptureTests {

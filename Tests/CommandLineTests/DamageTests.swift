@@ -3,7 +3,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Tokens that were damaged on the way")
 struct DamageTests {

@@ -3,7 +3,7 @@ import MediaToken
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 /// `verify --status`, and the script of the page on backends.
 @Suite("A drop-in verifier")

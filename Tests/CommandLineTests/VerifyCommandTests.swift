@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("media-token verify")
 struct VerifyCommandTests {

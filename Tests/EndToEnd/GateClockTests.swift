@@ -2,7 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 extension EndToEnd {
     /// The gate's clock is Debian's `faketime`, a library that is loaded before the C library. So it cannot be under a

@@ -2,7 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 /// A running `media-token serve`, with keys of its own test.
 final class GateProcess {

@@ -2,7 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 extension EndToEnd {
     /// The HTTP API against its description, and against decoders that know one type.

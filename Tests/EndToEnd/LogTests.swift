@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 extension EndToEnd {
     @Suite("The gate's log")

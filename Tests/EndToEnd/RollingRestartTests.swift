@@ -4,7 +4,7 @@ import MediaToken
 import Synchronization
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 extension EndToEnd {
     @Suite("Gates that are restarted one after the other")

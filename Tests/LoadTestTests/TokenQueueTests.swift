@@ -2,7 +2,7 @@ import Glibc
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 @testable import LoadTest
 
 @Suite("Queue of tokens")

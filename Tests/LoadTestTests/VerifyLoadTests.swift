@@ -3,7 +3,7 @@ import MediaToken
 import Synchronization
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Load of verifications")
 struct VerifyLoadTests {

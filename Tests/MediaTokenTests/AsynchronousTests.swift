@@ -3,7 +3,7 @@ import Dispatch
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Asynchronous verification")
 struct AsynchronousTests {

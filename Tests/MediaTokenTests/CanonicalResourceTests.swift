@@ -2,7 +2,7 @@ import Basics
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 /// What is equal in canonical form, and what is not, is in `identities.json`.
 @Suite("Canonical comparison of resources")

@@ -4,7 +4,7 @@ import SignatureStage
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Signatures of a group")
 struct EngineTests {

@@ -1,7 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Examining and inspecting")
 struct ExaminationTests {

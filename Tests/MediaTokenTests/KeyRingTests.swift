@@ -3,7 +3,7 @@ import MediaToken
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Key ring")
 struct KeyRingTests {

@@ -1,7 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Policy")
 struct PolicyTests {

@@ -1,7 +1,7 @@
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("What a refusal says")
 struct RejectionTests {

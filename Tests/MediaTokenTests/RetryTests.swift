@@ -2,7 +2,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("The same asker again")
 struct RepetitionTests {

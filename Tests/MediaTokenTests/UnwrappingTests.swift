@@ -3,7 +3,7 @@ import Foundation
 import MediaToken
 import TestSupport
 import Testing
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("Un-wrapping")
 struct UnwrappingTests {

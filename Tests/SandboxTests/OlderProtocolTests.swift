@@ -5,7 +5,7 @@ import Sandbox
 import Testing
 import TestSupport
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 @Suite("the sandbox answers the older protocols")
 struct OlderProtocolTests {

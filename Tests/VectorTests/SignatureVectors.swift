@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 import TokenCrypto
-import TokenIssuer
+import MediaTokenTesting
 
 /// Tokens whose signature is made by hand. What other verifiers have taken for a signature is described by its parts.
 enum SignatureVectors {

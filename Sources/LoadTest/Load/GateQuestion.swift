@@ -1,5 +1,5 @@
 internal import Basics
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// The question that a load test asks a gate, with the headers that a backend or a proxy sends.
 package struct GateQuestion: Sendable {

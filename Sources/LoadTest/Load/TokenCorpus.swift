@@ -1,7 +1,7 @@
 package import MediaToken
 internal import Synchronization
 package import TokenCrypto
-package import TokenIssuer
+package import MediaTokenTesting
 
 /// The tokens that a load test verifies, and what each was issued for.
 package struct TokenCorpus: Sendable {

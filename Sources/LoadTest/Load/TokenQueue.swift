@@ -2,7 +2,7 @@ internal import Basics
 internal import Glibc
 internal import MediaToken
 package import TokenCrypto
-package import TokenIssuer
+package import MediaTokenTesting
 
 /// Tokens to be sent once each, in order: captured ones, or ones that threads of low priority sign meanwhile.
 ///

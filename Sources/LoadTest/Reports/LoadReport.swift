@@ -35,7 +35,8 @@ package struct LoadReport {
 
     package let title: String
     let setting: String
-    let facts: RunFacts
+    /// What a reader needs to repeat the load test; `nil` for a summary of something else.
+    let facts: RunFacts?
     private(set) var parts: [Part] = []
     /// What must be the same in two runs that are compared, by its member of the JSON.
     private(set) var conditions: [(name: String, value: JSONValue?)] = []
@@ -49,6 +50,9 @@ package struct LoadReport {
     package init(title: String, setting: String, target: String? = nil) {
         (self.title, self.setting, facts) = (title, setting, RunFacts(target: target))
     }
+
+    /// Creates a report that sums up something else than a load test.
+    package init(summary title: String, setting: String) { (self.title, self.setting, facts) = (title, setting, nil) }
 
     /// Adds a line of figures.
     package mutating func add(_ label: String, _ figures: [ReportFigure?]) {
@@ -110,7 +114,7 @@ package struct LoadReport {
     package func json(_ comparison: Comparison? = nil) -> JSONValue {
         var object = members.json
         for (_, figure) in figures { object.set(figure.key[...], figure.json) }
-        for (key, _, value) in facts.rows { object.set(["run", key], .text(value)) }
+        for (key, _, value) in facts?.rows ?? [] { object.set(["run", key], .text(value)) }
         for row in comparison?.rows ?? [] {
             object.set(["compared", row.figure.key.joined(separator: ".")], row.json)
         }

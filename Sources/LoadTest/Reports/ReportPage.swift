@@ -10,7 +10,7 @@ struct ReportPage {
 
     private var sections: [String] {
         let parts = report.parts.map(Self.section)
-        return parts + (comparison.map { [Self.section($0)] } ?? []) + [facts]
+        return parts + (comparison.map { [Self.section($0)] } ?? []) + (report.facts.map { [section($0)] } ?? [])
     }
 
     private static func section(_ part: LoadReport.Part) -> String {
@@ -64,8 +64,8 @@ struct ReportPage {
     }
 
     /// What a reader needs to repeat the load test, beside the same of the earlier one.
-    private var facts: String {
-        let rows = report.facts.rows.map { fact in
+    private func section(_ facts: RunFacts) -> String {
+        let rows = facts.rows.map { fact in
             ([fact.name, fact.value] + (comparison.map { [$0.earlier.fact(fact.key) ?? "–"] } ?? []), Style?.none)
         }
         return Self.section(

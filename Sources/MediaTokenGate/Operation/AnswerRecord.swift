@@ -44,7 +44,8 @@ struct AnswerRecord: Sendable {
 
     /// Whether the metrics count both answers under the same labels.
     func countsLike(_ other: AnswerRecord) -> Bool {
-        code.name == other.code.name && wouldBe?.name == other.wouldBe?.name && requestor == other.requestor && isStoreError == other.isStoreError
+        code.name == other.code.name && wouldBe?.name == other.wouldBe?.name && requestor == other.requestor
+            && isStoreError == other.isStoreError
             && place == other.place && grant?.keyID == other.grant?.keyID
     }
 }

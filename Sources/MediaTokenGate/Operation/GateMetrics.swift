@@ -86,7 +86,8 @@ package final class GateMetrics: Sendable {
                 reloads.add(failedReloads.contains(cause) ? 0 : 1, [cause.rawValue])
             }
             return [
-                family(.verdicts, verdicts), family(.wouldBe, wouldBe), latency, grants, groups.family(.groupTokens), store.family(.storeSeconds),
+                family(.verdicts, verdicts), family(.wouldBe, wouldBe), latency, grants, groups.family(.groupTokens),
+                store.family(.storeSeconds),
                 MetricFamily(.storeErrors, storeErrors), reloads, MetricFamily(.reloadTime, reloadTime.seconds),
             ]
         }

@@ -52,19 +52,22 @@ package struct GateAdmin: Sendable {
 
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return Self.stopping }
-        switch ready.ask(store) {
-        case .ready:
-            let warnings = store.warnings + service.reportOnly.warnings
-            return Self.text(200, "ready\n" + warnings.map { "warning: \($0)\n" }.joined())
-        case .failed(let error): return Self.text(503, "\(error)\n")
+        let (answer, reportOnly) = (ready.ask(store), service.reportOnly)
+        let warnings = (store.warnings + reportOnly.warnings).map { "warning: \($0)\n" }.joined()
+        let problem: String
+        switch answer {
+        case .ready: return Self.text(200, "ready\n" + warnings)
+        case .failed(let error): problem = "\(error)"
         case .fenced(let seconds):
-            var answer = Self.text(
-                503,
+            problem =
                 "fenced, \(seconds) s left: until then the gate rejects every token as TOKEN_PREDATES_STORE, because "
-                    + "\(store.fenceCause)\n")
-            answer.addRetry(after: seconds)
-            return answer
+                + store.fenceCause
         }
+        // A gate that only reports allows the requests that it cannot decide.
+        if reportOnly.isForAll { return Self.text(200, "ready\n\(warnings)warning: \(problem)\n") }
+        var refusal = Self.text(503, problem + "\n")
+        if case .fenced(let seconds) = answer { refusal.addRetry(after: seconds) }
+        return refusal
     }
 
     private var metricsText: String {

@@ -193,7 +193,8 @@ extension GateSettings {
                 object.values(name, TrustedProxy.forms) { TrustedProxy($0) } ?? [])
         },
         .flag(
-            "report-only", "Report what the gate would refuse, and allow it: for the weeks before it decides in earnest",
+            "report-only",
+            "Report what the gate would refuse, and allow it: for the weeks before it decides in earnest",
             \.reportsOnly),
         .flag(
             "report-only-grants", "Make playback grants also for tokens that report-only allows", \.reportsWithGrants),

@@ -1,5 +1,5 @@
 package import MediaToken
-package import TokenIssuer
+package import MediaTokenTesting
 
 /// A behaviour of the sandbox that a client chooses by the name of an MVPD or of a resource, without any other call, so
 /// that jobs that share a sandbox do not disturb each other.

@@ -1,5 +1,5 @@
 internal import MediaToken
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 extension TestCard {
     /// All cards. `media-token-sandbox cards` prints this table.

@@ -2,7 +2,7 @@ internal import Basics
 internal import HTTP
 internal import MediaToken
 internal import TokenCrypto
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// The calls of older clients: REST v1's media token, and what Adobe's SDKs ask at `adobe-services` and `reggie`.
 ///

@@ -1,5 +1,6 @@
 package import Basics
 package import HTTP
+internal import MediaTokenTesting
 package import TokenCrypto
 
 /// A stand-in for Adobe Pass: answers REST v2, what is still in use of the older protocols, and the pages of a pretend
@@ -17,6 +18,7 @@ package final class SandboxService: Sendable {
     private let decisions: Decisions
     private let pages = MVPDPages()
     private let older: OlderProtocols
+    private let tokens: MediaTokens
     private let files: [(name: String, bytes: [UInt8])]
 
     package init(_ keys: SandboxKeys, _ settings: SandboxSettings) throws(CryptoError) {
@@ -29,6 +31,7 @@ package final class SandboxService: Sendable {
         (sessions, profiles) = (Sessions(settings: settings), Profiles(temporary: temporary))
         decisions = Decisions(settings: settings, temporary: temporary, tokens: tokens)
         older = try OlderProtocols(state, sessions, decisions, tokens, keys)
+        self.tokens = tokens
         files = try keys.files()
         self.settings = settings
     }
@@ -67,6 +70,7 @@ package final class SandboxService: Sendable {
         case ("GET", "mvpd", "login"), ("POST", "mvpd", "login"): return showLogin(call)
         case ("GET", "mvpd", "logout"): return endLogout(call)
         case ("GET", "sandbox", "keys"): return key(call)
+        case ("POST", "sandbox", "token"): return token(call)
         case ("GET", "sandbox", "logo.svg"):
             return SandboxAnswer(HTTPAnswer(200, type: "image/svg+xml", body: Array(Configuration.logo.utf8)))
         case ("GET", "healthz", nil), ("HEAD", "healthz", nil):
@@ -214,6 +218,29 @@ package final class SandboxService: Sendable {
             return pages.message(404, "The keys are \(files.map(\.name).joined(separator: ", ")).")
         }
         return SandboxAnswer(HTTPAnswer(200, type: "application/octet-stream", body: file.bytes))
+    }
+
+    /// A media token without login and authorization, for tests of a backend: Adobe Pass has no such call.
+    private func token(_ call: PassCall) -> SandboxAnswer {
+        func refuse(_ reason: String) -> SandboxAnswer {
+            SandboxAnswer(HTTPAnswer(400, type: "text/plain; charset=utf-8", body: Array("\(reason)\n".utf8)))
+        }
+        let (requestor, resource) = (call.parameter("requestor") ?? "MML", call.parameter("resource") ?? "TNT")
+        let (mvpd, viewer) = (call.parameter("mvpd") ?? MVPDPages.offered[0], call.parameter("user") ?? "viewer")
+        guard let age = Int64(call.parameter("age") ?? "0"), abs(age) <= 86_400 else {
+            return refuse("age is not a number of seconds of at most 86400, negative for a token of the future")
+        }
+        guard let form = TokenWrapping(rawValue: call.parameter("form") ?? "clear") else {
+            let forms = TokenWrapping.allCases.map(\.rawValue)
+            return refuse("form is none of \(forms.joined(separator: ", "))")
+        }
+        do {
+            let token = try tokens.media(
+                resource, at: SandboxState.DeviceIdentity(provider: requestor, device: viewer), mvpd: mvpd,
+                viewer: viewer, TestCard.chosen(for: resource, mvpd: mvpd), now: call.now.advanced(by: .seconds(-age)))
+            let text = form.wrap(token.clearText, token.recipe)
+            return SandboxAnswer(HTTPAnswer(200, type: "text/plain; charset=utf-8", body: Array(text.utf8)))
+        } catch { return self.refuse(.signing) }
     }
 
     // MARK: Answers

@@ -5,7 +5,7 @@ internal import LoadTest
 internal import MediaToken
 internal import Settings
 internal import TokenCrypto
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// The options that select the tokens of a load test.
 struct CorpusOptions {

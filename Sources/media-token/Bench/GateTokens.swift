@@ -2,7 +2,7 @@ internal import CommandShell
 internal import LoadTest
 internal import MediaToken
 internal import TokenCrypto
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// The tokens for a load test of a gate: captured ones, or the key and the fields to sign them with.
 enum GateTokens {

@@ -6,7 +6,7 @@ internal import MediaToken
 internal import MediaTokenGate
 internal import ReplayStores
 internal import Settings
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// `media-token demo`: starts a gate on this machine, and shows how it answers requests.
 enum DemoCommand {

@@ -1,7 +1,7 @@
 internal import CommandShell
 internal import MediaToken
 internal import TokenCrypto
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// A temporary folder with a throwaway key and tokens signed with it.
 struct DemoFolder {

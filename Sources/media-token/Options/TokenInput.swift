@@ -81,6 +81,25 @@ struct TokenInput {
         }
     }
 
+    /// Calls `body` with each line of the input, without its line break.
+    ///
+    /// - Parameter subject: what is read, for a user at a terminal.
+    func forEachLine(_ subject: String, _ body: (ArraySlice<UInt8>) -> Void) throws(CommandError) {
+        try withReader(subject) { (reader) throws(CommandError) in
+            var text: [UInt8] = []
+            while case let chunk = try reader.next(), !chunk.isEmpty {
+                text += chunk
+                var begin = 0
+                while let end = text[begin...].firstIndex(of: UInt8(ascii: "\n")) {
+                    body(text[begin..<end])
+                    begin = end + 1
+                }
+                text.removeFirst(begin)
+            }
+            body(text[...])
+        }
+    }
+
     /// Finds all that the input holds, in whatever form, and calls `body` with each part.
     ///
     /// - Returns: The first bytes of the input, up to the length of a token.

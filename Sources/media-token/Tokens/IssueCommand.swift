@@ -3,7 +3,7 @@ internal import CommandShell
 internal import MediaToken
 internal import Settings
 internal import TokenCrypto
-internal import TokenIssuer
+internal import MediaTokenTesting
 
 /// `media-token issue`: signs tokens for tests and load.
 enum IssueCommand {

@@ -1,0 +1,199 @@
+internal import Basics
+internal import CommandShell
+internal import LoadTest
+internal import MediaToken
+internal import MediaTokenGate
+
+/// The refusals of a gate's log, counted line by line. A refusal that a gate only reported counts like one in earnest.
+struct LogSummary {
+    /// How many requests there were of a kind, and how many of them were refused.
+    private struct Tally {
+        var requests = 0
+        var refused = 0
+    }
+
+    /// The refusals with one cause.
+    private struct CauseTally {
+        var refused = 0
+        /// The seconds after which their tokens were refused; `nil` if none is known.
+        var delay: ClosedRange<Int>?
+    }
+
+    private var (all, reported) = (Tally(), 0)
+    private var codes: [String: Int] = [:]
+    private var (requestors, mvpds, apps) = ([String: Tally](), [String: Tally](), [String: Tally]())
+    private var hours: [String: Tally] = [:]
+    private var causes: [RefusalCause: CauseTally] = [:]
+    private var firstUses = FirstUses()
+    /// How many requests grants and open routes allowed.
+    private var withoutToken = 0
+    /// How many lines the gate itself says it has lost.
+    private var lostLines = 0
+    /// How many lines are not of a gate.
+    private(set) var otherLines = 0
+
+    /// The requests that the gate had to decide by a token, or for lack of one.
+    var requests: Int { all.requests + withoutToken }
+    var refused: Int { all.refused }
+
+    /// Counts a line of the log.
+    mutating func add(_ line: ArraySlice<UInt8>) {
+        guard !line.isEmpty else { return }
+        guard let object = try? StrictJSON.readObject(line), let entry = LogEntry(object) else {
+            if let object = try? StrictJSON.readObject(line), let lost = object.number("dropped") {
+                lostLines += lost
+            } else {
+                otherLines += 1
+            }
+            return
+        }
+        guard entry.refusal != nil || entry.code == VerdictCode.validToken.rawValue else { return withoutToken += 1 }
+        let count = { (tally: inout Tally) in
+            tally.requests += 1
+            if entry.refusal != nil { tally.refused += 1 }
+        }
+        count(&all)
+        if let requestor = entry.requestor { count(&requestors[requestor, default: Tally()]) }
+        if let mvpd = entry.mvpd { count(&mvpds[mvpd, default: Tally()]) }
+        if let app = entry.app { count(&apps[app, default: Tally()]) }
+        if let hour = entry.hour { count(&hours[hour, default: Tally()]) }
+        let earlier = firstUses.note(entry)
+        guard let code = entry.refusal else { return }
+        codes[code, default: 0] += 1
+        if entry.isReported { reported += 1 }
+        let cause = RefusalCause(of: code, entry, secondsSinceFirstUse: earlier)
+        causes[cause, default: CauseTally()].refused += 1
+        if let seconds = earlier ?? entry.age {
+            let known = causes[cause]?.delay ?? seconds...seconds
+            causes[cause]?.delay = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
+        }
+    }
+
+    /// The summary, for a terminal, as JSON and as a page.
+    var report: LoadReport {
+        let setting =
+            "\(Figure.count(all.requests, "request")) by token, \(Figure.count(all.refused)) refused (\(share(all.refused, of: all))), "
+            + "\(Figure.count(reported)) of which the gate only reported and allowed"
+        var report = LoadReport(summary: "Refusals", setting: setting)
+        report.add(member: "requests", all.requests)
+        report.add(member: "refused", all.refused)
+        report.add(member: "reportOnly", reported)
+        report.add(member: "withoutToken", withoutToken)
+        report.add(member: "otherLines", otherLines)
+        report.add(member: "lostLines", lostLines)
+        if lostLines > 0 {
+            report.add(
+                notice: "the gate lost \(Figure.count(lostLines, "line")) of its log: the shares may differ", .doubt)
+        }
+        if otherLines > 0 {
+            report.add(notice: "skipped \(Figure.count(otherLines, "line")) of other programs", .doubt)
+        }
+        let found = causes.map { ($0, $1, text: $0.sentence(after: $1.delay), advice: $0.advice(after: $1.delay)) }
+            .sorted { ($0.1.refused, $1.text) > ($1.1.refused, $0.text) }
+        for (_, tally, text, advice) in found {
+            report.add(
+                "\(Figure.count(tally.refused)) (\(share(tally.refused, of: all)))",
+                words: "\(text). \(advice)")
+        }
+        report.add(
+            member: "causes",
+            JSONValue.list(
+                found.map { cause, tally, text, advice in
+                    JSONValue([
+                        "cause": cause.name, "code": cause.code, "app": cause.app, "mvpd": cause.mvpd,
+                        "refused": tally.refused, "share": ratio(tally.refused, of: all),
+                        "text": text, "advice": advice,
+                    ])
+                }))
+        report.add(table("By code", ["code"], codes.mapValues { Tally(requests: all.requests, refused: $0) }))
+        for (name, tallies) in [("requestor", requestors), ("MVPD", mvpds), ("app", apps)] where !tallies.isEmpty {
+            report.add(table("By \(name)", [name.lowercased()], tallies))
+        }
+        report.add(table("By hour", ["hour"], hours, inOrder: true))
+        return report
+    }
+
+    /// The most rows of a table; an app chooses its own name.
+    private static let mostRows = 50
+
+    private func table(
+        _ heading: String, _ key: [String], _ tallies: [String: Tally], inOrder: Bool = false
+    ) -> LoadReport.Table {
+        let sorted = tallies.sorted {
+            inOrder ? $0.key < $1.key : ($0.value.refused, $1.key) > ($1.value.refused, $0.key)
+        }
+        let rows = (inOrder ? sorted.suffix(Self.mostRows * 4) : sorted.prefix(Self.mostRows)).map { name, tally in
+            LoadReport.Table.Row(
+                printable(name),
+                [
+                    ReportFigure("#", key + [name, "requests"], tally.requests),
+                    ReportFigure("#", key + [name, "refused"], tally.refused),
+                    ReportFigure("#", key + [name, "share"], ratio(tally.refused, of: tally), .part),
+                ])
+        }
+        return LoadReport.Table(heading, head: ["requests", "refused", "share"], rows)
+    }
+
+    private func ratio(_ part: Int, of tally: Tally) -> Double { Double(part) / Double(max(1, tally.requests)) }
+
+    private func share(_ part: Int, of tally: Tally) -> String {
+        Figure.decimal(ratio(part, of: tally) * 100, places: 1) + " %"
+    }
+}
+
+/// One line of a gate's log.
+struct LogEntry {
+    let code: String
+    /// The code by which the request was refused, or would have been; `nil` if it was allowed.
+    let refusal: String?
+    /// Whether the gate only reported the refusal, and allowed the request.
+    let isReported: Bool
+    let (requestor, mvpd, app): (String?, String?, String?)
+    /// The short ID of the token.
+    let token: String?
+    /// The seconds from the token's issue time to the answer.
+    let age: Int?
+    /// The hour of the answer, and its time.
+    let hour: String?
+    let time: Timestamp?
+
+    /// Reads a line; `nil` if it is not one of a gate.
+    init?(_ object: JSONObject) {
+        func text(_ name: String) -> String? { (try? object.text(name)) ?? nil }
+        guard let code = text("code") else { return nil }
+        let wouldBe = text("would_be")
+        (self.code, isReported) = (code, wouldBe != nil)
+        refusal = wouldBe ?? (text("action") == nil ? nil : code)
+        (requestor, mvpd, app, token) = (text("requestor"), text("mvpd"), text("app"), text("token"))
+        age = object.number("age")
+        let time = text("time")
+        hour = time.flatMap { $0.count >= 13 ? $0.prefix(13).replacing("T", with: " ") + ":00" : nil }
+        self.time = time.flatMap { if case .at(let time)? = CheckTime(reading: $0) { time } else { nil } }
+    }
+}
+
+extension JSONObject {
+    /// A whole number; `nil` if the member is none.
+    fileprivate func number(_ name: String) -> Int? {
+        if case .number(let number)? = members[JSONName(name)] { Int(exactly: number) } else { nil }
+    }
+}
+
+/// When each token of a log was first seen, for the last day of it.
+private struct FirstUses {
+    private static let longest: Int64 = 86_400_000
+    private static let mostTokens = 4_000_000
+
+    private var times: [String: Timestamp] = [:]
+
+    /// Notes the token of a line.
+    ///
+    /// - Returns: The seconds since the token was first seen; `nil` if it was not.
+    mutating func note(_ entry: LogEntry) -> Int? {
+        guard let token = entry.token, let time = entry.time else { return nil }
+        if let first = times[token] { return Int(time.milliseconds(since: first) / 1000) }
+        if times.count >= Self.mostTokens { times = times.filter { time.milliseconds(since: $0.value) < Self.longest } }
+        times[token] = time
+        return nil
+    }
+}
