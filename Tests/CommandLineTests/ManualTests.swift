@@ -7,7 +7,7 @@ enum Manual {
     static let commands = [
         [], ["bench"], ["bench", "gate"], ["bench", "verify"], ["completions"], ["demo"], ["grant"], ["health"],
         ["help"], ["inspect"], ["issue"], ["keys"], ["keys", "generate"], ["keys", "import"], ["keys", "list"],
-        ["keys", "rotate"], ["manual"], ["replays"], ["serve"], ["verify"],
+        ["keys", "rotate"], ["manual"], ["refusals"], ["replays"], ["serve"], ["verify"],
     ]
 }
 

@@ -171,6 +171,21 @@ struct ReportOnlyTests {
         #expect(dialect("/old", try issuer.token()).hasPrefix("200 go to /vod/a.m3u8?hdnts="))
     }
 
+    @Test("a refused token gets a grant only where its route reports and the settings say so")
+    func grants() throws {
+        for (route, isMade) in [(#", "report-only": true"#, true), ("", false)] {
+            let request = HTTPRequest(
+                method: "POST", path: "/v1/play", query: "url=/live/a.m3u8", headers: [], body: Array("x".utf8))
+            guard case .verify(let task) = try gate(route: route).task(request, at: clock.now) else {
+                throw Program.Failure(description: "no token is verified")
+            }
+            let outcome = verifier.verify([task.request], at: clock.now)[0]
+            let replies = [true, false].map { task.reply(to: outcome, reportsWithGrants: $0, at: clock.now) }
+            #expect(replies.map { $0.answer.value(of: "Set-Cookie") != nil } == [isMade, false])
+            #expect(try isMade == (members(replies[0]).members["expires"] != nil))
+        }
+    }
+
     @Test("settings of an open route, and of a gate in earnest, report nothing")
     func settings() throws {
         let open = #"{"keys": ["x"], "routes": [{"path": "/a", "open": true, "report-only": true}]}"#

@@ -156,7 +156,8 @@ package final class GateService: Sendable {
                 if case .failure(.replayStore(let error)) = outcome { ready.claimFailed(error) }
                 var made: GrantOrder.Outcome?
                 let claims = outcome.authenticClaims
-                let holder = task.holder(of: outcome, ids[index], rules.reportOnly, at: now)
+                let holder = task.holder(
+                    of: outcome, ids[index], reportsWithGrants: rules.reportOnly.makesGrants, at: now)
                 if let order = task.order, let holder {
                     made = grants.make(order, identifier: holder.identifier, firstUse: holder.firstUse)
                     guard made != nil else {
@@ -245,11 +246,13 @@ extension ExplanationRequest {
 
 extension VerificationTask {
     /// The answer to the outcome of a verification. If the token is accepted, this first makes the ordered grant.
-    package func reply(to outcome: Result<Verdict, VerificationError>, at now: Timestamp) -> GateReply {
-        var made: GrantOrder.Outcome?
-        if case .success(.accepted(let token)) = outcome, let order {
-            made = order.outcome(identifier: token.replayKey.identifier, firstUse: token.firstUse, at: now)
-        }
+    ///
+    /// - Parameter reportsWithGrants: Whether a grant is also made for a refused token where the gate only reports.
+    package func reply(
+        to outcome: Result<Verdict, VerificationError>, reportsWithGrants: Bool = false, at now: Timestamp
+    ) -> GateReply {
+        let holder = holder(of: outcome, nil, reportsWithGrants: reportsWithGrants, at: now)
+        let made = holder.flatMap { order?.outcome(identifier: $0.identifier, firstUse: $0.firstUse, at: now) }
         return reply(to: outcome, made, at: now)
     }
 
@@ -278,12 +281,12 @@ extension VerificationTask {
     /// The token in whose name the ordered grant is made; `nil` if none is to be made: the token is refused, and the
     /// settings do not say that a gate which only reports makes grants all the same.
     fileprivate func holder(
-        of outcome: Result<Verdict, VerificationError>, _ id: TokenID?, _ reportOnly: ReportOnly, at now: Timestamp
+        of outcome: Result<Verdict, VerificationError>, _ id: TokenID?, reportsWithGrants: Bool, at now: Timestamp
     ) -> (identifier: [UInt8], firstUse: Timestamp, isRetry: Bool)? {
         if case .success(.accepted(let token)) = outcome {
             return (token.replayKey.identifier, token.firstUse, token.isRetry)
         }
-        guard reportsOnly, reportOnly.makesGrants else { return nil }
+        guard reportsOnly, reportsWithGrants else { return nil }
         let words = [id?.word ?? .random(in: 0 ... .max), .random(in: 0 ... .max)]
         return (words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }, now, false)
     }
