@@ -33,7 +33,7 @@ extension EndToEnd {
             #expect(
                 metrics.contains(
                     try Regex(
-                        "media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\",configuration=\"[0-9a-f]{12}\"\\} 1"
+                        "media_token_build_info\\{.*signatures=\"(ifma|libcrypto)\",configuration=\"[0-9a-f]{12}\",report_only=\"none\"\\} 1"
                     )))
             for request in ["a1-b2", token, "a1-b2 viewer-0", "\u{301}"] {
                 let answer = connection.ask("GET / HTTP/1.1\r\nHost: gate\r\nX-Request-Id: \(request)\r\n\r\n")

@@ -16,6 +16,7 @@ extension EndToEnd {
             let admin: String
             let broken: String
             let fenced: String
+            let reporting: String
             let brokenAdmin: String
             let printed: String
             let good: [String]
@@ -44,6 +45,7 @@ extension EndToEnd {
             let server = try RedisServer()
             let broken = try GateProcess(in: place, replays: server.url + "?timeout=200", options)
             let fenced = try GateProcess(in: place, ["--config", file, "--skew", "300"])
+            let reporting = try GateProcess(in: place, options + ["--report-only"])
             let old = Timestamp(milliseconds: Timestamp.now.milliseconds - 60_000)
             let tokens = try place.tokens(140)
             server.end(SIGKILL)
@@ -56,7 +58,7 @@ extension EndToEnd {
             let plan = Plan(
                 gate: "127.0.0.1:\(gate.port)", admin: "127.0.0.1:\(gate.adminPort)",
                 broken: "127.0.0.1:\(broken.port)", fenced: "127.0.0.1:\(fenced.port)",
-                brokenAdmin: "127.0.0.1:\(broken.adminPort)",
+                reporting: "127.0.0.1:\(reporting.port)", brokenAdmin: "127.0.0.1:\(broken.adminPort)",
                 printed: try place.directory.write(
                     try Program.mediaToken.succeed(["serve", "--print=openapi"]), to: "openapi.json"),
                 good: tokens,

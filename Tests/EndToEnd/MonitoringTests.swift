@@ -73,7 +73,8 @@ extension EndToEnd {
                         "--listen", "tls:127.0.0.1:\(try FreePort.take(1)[0])", "--tls-certificate",
                         "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key",
                     ]),
-                try GateProcess(in: place, replays: redis.url + "?durable=server", GateDestination.strict),
+                try GateProcess(
+                    in: place, replays: redis.url + "?durable=server", GateDestination.strict + ["--report-only"]),
             ]
             for gate in gates {
                 let metrics = try Program("curl").succeed(["-s", "http://127.0.0.1:\(gate.adminPort)/metrics"])

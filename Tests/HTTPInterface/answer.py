@@ -28,6 +28,8 @@ class Answer:
     entry: typing.Optional[int] = None
     cut: typing.Optional[str] = None
     action: typing.Optional[str] = None
+    reportOnly: typing.Optional[bool] = None
+    would_be: typing.Optional[str] = None
     url: typing.Optional[str] = None
     kind: typing.Optional[str] = None
     fields: typing.Optional[dict] = None

@@ -25,8 +25,8 @@ package struct ReportOnly: Sendable {
     }
 }
 
-/// The answers of a gate, or of a route, that only reports what it would refuse. The gate decides as in earnest, a token
-/// is consumed as in earnest, and then the request is allowed.
+/// The answers of a gate, or of a route, that only reports what it would refuse. The gate decides and consumes tokens
+/// as in earnest, and then allows the request.
 extension AnswerFormat {
     /// The answer that allows a refused request, and names the code by which it would be refused. An answer that allows
     /// a request is returned unchanged, and so is a dialect's if its accepted body needs a grant.

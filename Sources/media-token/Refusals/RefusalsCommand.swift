@@ -21,9 +21,8 @@ enum RefusalsCommand {
 
             Exit status: 0 nothing was refused, 1 something was, 2 a log cannot be read or has no line of a gate, 64 usage.
 
-            Examples:
+            Example:
               echo '{"code":"VALID_TOKEN","time":"2026-11-29T20:00:00.000Z"}' | media-token refusals
-              media-token refusals --report refusals.html gate.log
             """)
 
     private struct Invocation: CommandValues {
