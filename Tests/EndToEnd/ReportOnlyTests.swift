@@ -101,6 +101,24 @@ extension EndToEnd {
             #expect(decided == again.map(\.code))
         }
 
+        @Test("the page's blocks, pasted into an empty folder, allow a second use and name its cause")
+        func page() throws {
+            let page = "MediaTokenGate/MediaTokenGate.docc/FromAdobesVerifier"
+            let start = try Fixtures.snippet("sh", under: "Start a gate that only reports", of: page)
+            let read = try Fixtures.snippet("sh", under: "Read what would be refused", of: page)
+            let ports = try FreePort.take(2)
+            let folder = try TemporaryDirectory()
+            let more = "kill $!; wait $!; \(read); true"
+            let output = try EndToEnd.paste(start, then: more, ports: Array(zip([8080, 8081], ports)), in: folder.path)
+            #expect(output.contains(try Fixtures.snippet("json", under: "Start a gate that only reports", of: page)))
+            let shown = try #require(
+                try Fixtures.page(page).firstMatch(of: /refusals.html gate.log\n```\n\n```\n((?s).*?)\n```/)
+            ).1
+            #expect(output.contains(shown), "\(output)")
+            let written = try String(contentsOfFile: folder.path + "/refusals.html", encoding: .utf8)
+            #expect(written.contains("ExampleTV/4.2"))
+        }
+
         @Test("while its store is down, a gate that only reports is ready, says what is wrong, and refuses nothing")
         func lostStore() throws {
             let redis = try RedisServer()

@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import HTTP
+import MediaToken
 import Sandbox
 import Testing
 
@@ -25,6 +26,31 @@ struct ServiceTests {
         #expect(client.call(url).header("Location") == "https://x.example/bye")
         #expect(client.authorize().code == "authenticated_profile_missing")
         #expect(client.call("/api/v2/MML/logout/Sandbox").text("logouts", "Sandbox", "actionName") == "invalid")
+    }
+
+    @Test("a test gets a token by one call, for what it names, of the age, the form and the card that it names")
+    func tokenForTest() throws {
+        let client = try SandboxClient()
+        client.bearer = nil
+        func token(_ form: String) throws -> String {
+            let answer = client.call("/sandbox/token", form: form)
+            #expect(answer.status == 200 && !answer.text.isEmpty)
+            return answer.text
+        }
+        let plain = try token("requestor=MML&resource=TNT")
+        #expect(try plain.hasPrefix("<signatureInfo>") && client.verify(plain).code == .validToken)
+        #expect(try token("") != token("mvpd=Comcast"))
+        #expect(
+            try client.verify(try token("form=base64&resource=<rss>%26</rss>"), for: "<rss>&</rss>").code == .validToken
+        )
+        #expect(try client.verify(try token("requestor=OTHER")).code == .invalidRequestorID)
+        #expect(try client.verify(try token("age=1000")).code == .tokenExpired)
+        #expect(try client.verify(try token("age=-1000")).code == .tokenNotYetValid)
+        #expect(try client.verify(try token("mvpd=Sandbox:other-key")).code == .invalidSignature)
+        for form in ["age=x", "age=86401", "age=-9223372036854775808", "form=zip"] {
+            #expect(client.call("/sandbox/token", form: form).status == 400, "\(form)")
+        }
+        #expect(client.call("/sandbox/token").status == 404)
     }
 
     @Test("a living profile needs no login")

@@ -286,7 +286,7 @@ extension VerificationTask {
         if case .success(.accepted(let token)) = outcome {
             return (token.replayKey.identifier, token.firstUse, token.isRetry)
         }
-        guard reportsOnly, reportsWithGrants else { return nil }
+        guard reportsOnly && reportsWithGrants else { return nil }
         let words = [id?.word ?? .random(in: 0 ... .max), .random(in: 0 ... .max)]
         return (words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }, now, false)
     }
