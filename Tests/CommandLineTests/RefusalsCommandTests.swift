@@ -19,7 +19,7 @@ struct RefusalsCommandTests {
         _ further: String = ""
     ) -> String {
         let members = [("would_be", wouldBe), ("action", action), ("app", app)].compactMap { name, value in
-            value.map { #""\(name)":"\#($0)","# }
+            value.map { #""\#(name)":"\#($0)","# }
         }
         let time =
             "2026-11-29T20:\(second / 60 < 10 ? "0" : "")\(second / 60):\(second % 60 < 10 ? "0" : "")\(second % 60).000Z"
@@ -78,6 +78,24 @@ struct RefusalsCommandTests {
         #expect(!outcome.output.contains("\u{1b}"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
         #expect(!html.contains("<script") && !html.contains("<i>") && html.contains("&lt;script&gt;"))
+    }
+
+    @Test("no line makes it fail: huge counts, endless lines, odd times and names of thousands of apps")
+    func odd() throws {
+        let lost = #"{"dropped":9223372036854774784}"# + "\n"
+        let outcome = try run(lost + lost + line("VALID_TOKEN") + String(repeating: "x", count: 3_000_000))
+        #expect(outcome.status == 0 && outcome.output.contains("skipped 1 line"))
+        let escape = line(#"\u001b]0;x\u0007"#, action: "x") + line("VALID_TOKEN", app: nil)
+        #expect(try !run(escape).output.contains("\u{1b}"))
+        let token = #""token":"0000000000000001","#
+        let backwards =
+            line("TOKEN_ALREADY_USED", action: "new-token", second: 90, token) + line("VALID_TOKEN", token)
+        #expect(try causes(backwards) == ["1: App/1 caches tokens: it sends one again"])
+        let zone = line("VALID_TOKEN").replacing("20:00:00.000Z", with: "20:00:00.000+05:00")
+        #expect((try summary(zone)["hour"] as? [String: Any])?.keys.first == "2026-11-29 15:00")
+        let many = (0..<3000).map { line("TOKEN_EXPIRED", action: "new-token", app: "App/\($0)") }.joined()
+        let text = try run(many)
+        #expect(text.output.contains("2,000 (66.7 %)  others first sends tokens") && text.output.count < 20_000)
     }
 
     @Test("several logs are one summary, and a table has at most fifty rows")

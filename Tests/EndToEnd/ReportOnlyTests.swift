@@ -108,7 +108,7 @@ extension EndToEnd {
             let read = try Fixtures.snippet("sh", under: "Read what would be refused", of: page)
             let ports = try FreePort.take(2)
             let folder = try TemporaryDirectory()
-            let more = "kill $!; wait $!; \(read); true"
+            let more = "until [ \"$(wc -l < gate.log)\" -ge 2 ]; do sleep 0.1; done; \(read); true"
             let output = try EndToEnd.paste(start, then: more, ports: Array(zip([8080, 8081], ports)), in: folder.path)
             #expect(output.contains(try Fixtures.snippet("json", under: "Start a gate that only reports", of: page)))
             let shown = try #require(
@@ -159,6 +159,31 @@ extension EndToEnd {
             try gate.wait { try gate.logged().contains("reloaded:") }
             #expect(try ask("/vod/1.ts") == 401)
             #expect(try !gate.admin("/readyz").contains("report-only"))
+        }
+
+        @Test(
+            "a reload that fails ends what its file no longer only reports, and nothing that it still does",
+            arguments: [true, false])
+        func failedReload(isForAll: Bool) throws {
+            let route = try place.route("/vod").replacing(#"{"path""#, with: #"{"report-only": true, "path""#)
+            func settings(_ isReporting: Bool, _ further: String = "") -> String {
+                let strict = route.replacing(#""report-only": true, "#, with: "")
+                let all = isForAll && isReporting ? #""report-only": true, "# : ""
+                return #"{\#(all)"routes": [\#(isForAll || !isReporting ? strict : route)]\#(further)}"#
+            }
+            let gate = try GateProcess(in: place, try place.options(settings(true)))
+            func ask() throws -> Int? {
+                try gate.status("GET /v1/authz/ext-authz/vod/1.ts HTTP/1.1\r\nHost: gate\r\n\r\n")
+            }
+            #expect(try ask() == 200)
+            let broken = #", "viewer-key-file": "/nowhere/key""#
+            for (isReporting, status, failures) in [(true, 200, 1), (false, 401, 2)] {
+                _ = try place.options(settings(isReporting, broken))
+                gate.signal(SIGHUP)
+                try gate.wait { try gate.logged().components(separatedBy: "reload failed").count > failures }
+                try gate.wait { try ask() == status }
+            }
+            #expect(try gate.logged().contains("withdrawn in spite of that: report-only"))
         }
 
         @Test("a refused token gets a grant only where the settings say so, and the grant opens the stream")

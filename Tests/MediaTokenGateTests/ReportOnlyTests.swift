@@ -37,6 +37,10 @@ struct ReportOnlyTests {
                    "accepted": {"status": 200, "type": "text/plain", "body": "go to {url} until {expires}"},
                    "rejected": {"status": 403, "type": "text/plain", "body": "no {code}"},
                    "undecided": {"status": 503, "type": "text/plain", "body": "later"}},
+                  {"path": "/polite", "token": "query:auth", "url": "query:url",
+                   "accepted": {"status": 200, "type": "text/plain", "body": "yes {url}"},
+                   "rejected": {"status": 200, "type": "text/plain", "body": "no {code}"},
+                   "undecided": {"status": 503, "type": "text/plain", "body": "later"}},
                   {"path": "/edge", "token": "query:auth", "url": "query:url",
                    "accepted": {"status": 200, "type": "text/plain", "body": "{token}"},
                    "rejected": {"status": 403, "type": "text/plain", "body": "no {code}"},
@@ -168,6 +172,7 @@ struct ReportOnlyTests {
         let forged = try issuer.token(fault: .foreignKey)
         #expect(dialect("/old", forged).hasPrefix("200 go to /vod/a.m3u8 until "))
         #expect(dialect("/edge", forged) == "403 no INVALID_SIGNATURE")
+        #expect(dialect("/polite", forged) == "200 yes /vod/a.m3u8")
         #expect(dialect("/old", try issuer.token()).hasPrefix("200 go to /vod/a.m3u8?hdnts="))
     }
 

@@ -39,7 +39,7 @@ struct ServiceTests {
         }
         let plain = try token("requestor=MML&resource=TNT")
         #expect(try plain.hasPrefix("<signatureInfo>") && client.verify(plain).code == .validToken)
-        #expect(try token("") != token("mvpd=Comcast"))
+        #expect(try token("") != token(""))
         #expect(
             try client.verify(try token("form=base64&resource=<rss>%26</rss>"), for: "<rss>&</rss>").code == .validToken
         )

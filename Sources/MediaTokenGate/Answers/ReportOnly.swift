@@ -60,8 +60,8 @@ extension AnswerFormat {
 }
 
 extension GateReply {
-    /// Whether the answer allows the request.
-    var isAllowed: Bool { answer.status < 400 }
+    /// Whether the answer allows the request. A dialect may refuse one with any status, so the code says it.
+    var isAllowed: Bool { row.action == nil }
 
     /// The body of the answer that allows what this one refuses. It has no claims, since the token is not accepted.
     fileprivate func reportDocument(_ code: AnswerCode, url: String?, expires: Int64?) -> [UInt8] {

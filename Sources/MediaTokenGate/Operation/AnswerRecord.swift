@@ -17,7 +17,7 @@ struct AnswerRecord: Sendable {
     /// The claims of a token whose signature was verified, whatever became of it.
     var claims: MediaTokenClaims?
     /// What the client, or the backend that asks for it, calls itself; `nil` if it does not.
-    var app: ArraySlice<UInt8>?
+    var app: String?
     /// Whether the request was left undecided because the replay store failed.
     var isStoreError = false
     /// Whether the client still waited for the answer.
@@ -47,6 +47,20 @@ struct AnswerRecord: Sendable {
         code.name == other.code.name && wouldBe?.name == other.wouldBe?.name && requestor == other.requestor
             && isStoreError == other.isStoreError
             && place == other.place && grant?.keyID == other.grant?.keyID
+    }
+}
+
+extension AnswerRecord {
+    /// The most bytes of an app's name: fewer than a session GUID has.
+    private static let longestApp = 20
+
+    /// The name and version with which a `User-Agent` begins (RFC 9110, 10.1.5), shortened, as a client may send any
+    /// text; `nil` if it begins otherwise.
+    static func app(_ userAgent: ArraySlice<UInt8>?) -> String? {
+        let product: ArraySlice<UInt8> =
+            userAgent?.prefix { $0.isTokenCharacter || $0 == UInt8(ascii: "/") } ?? []
+        let name = String(decoding: product.prefix(longestApp), as: UTF8.self)
+        return product.isEmpty ? nil : product.count > longestApp ? name + "…" : name
     }
 }
 

@@ -67,7 +67,7 @@ extension AnswerRecord {
         lines.open()
         lines.add("action", (wouldBe ?? code).action?.rawValue)
         lines.add("age", claims.map { time.milliseconds(since: $0.issueTime.timestamp).flooredQuotient(by: 1000) })
-        if let app { lines.add("app", product: app) }
+        lines.add("app", app)
         lines.add("client", client)
         lines.add("code", code.name)
         lines.add("consumed", code.consumed?.rawValue)
@@ -97,11 +97,6 @@ extension AnswerRecord {
 }
 
 extension FlatJSON {
-    /// Adds the first product of a `User-Agent` (RFC 9110, 10.1.5), shortened: it is any text that a client likes.
-    fileprivate mutating func add(_ name: StaticString, product userAgent: ArraySlice<UInt8>) {
-        add(name, reason: printable(String(decoding: userAgent.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)))
-    }
-
     /// Adds the reason for an answer, shortened.
     fileprivate mutating func add(_ name: StaticString, reason text: String) {
         var text = text

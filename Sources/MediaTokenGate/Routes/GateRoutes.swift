@@ -64,10 +64,11 @@ package final class GateRoute: Sendable {
         return try StreamPath(reading: text)
     }
 
-    private init(_ other: GateRoute, grant: RouteGrant?) {
+    private init(_ other: GateRoute, grant: RouteGrant?, reportsOnly: Bool? = nil) {
         (path, lenientPath, hosts, place) = (other.path, other.lenientPath, other.hosts, other.place)
         (access, attemptWindow, allowedMethods) = (other.access, other.attemptWindow, other.allowedMethods)
-        (reportsOnly, grantSettings, self.grant) = (other.reportsOnly, other.grantSettings, grant)
+        (self.reportsOnly, grantSettings) = (reportsOnly ?? other.reportsOnly, other.grantSettings)
+        self.grant = grant
     }
 
     /// Whether both routes apply on some host.
@@ -80,6 +81,15 @@ package final class GateRoute: Sendable {
     func isConfused(with other: GateRoute) -> Bool {
         if lenientPath.lies(within: other.lenientPath), !path.isWithin(other.path) { return true }
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
+    }
+
+    // Unreached: Withdraws what a failed reload no longer names; the properties reload nothing.
+    /// The route in earnest, if it only reports and the settings now do not say so; otherwise `nil`.
+    ///
+    /// - Parameter routes: The routes by the settings now.
+    package func deciding(by routes: [GateRoute]) -> GateRoute? {
+        let named = routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }
+        return reportsOnly && named?.reportsOnly != true ? GateRoute(self, grant: grant, reportsOnly: false) : nil
     }
 
     // Unreached: Withdraws keys whose files are gone; the properties withdraw none.

@@ -196,7 +196,7 @@ package final class GateService: Sendable {
         record.isLogged = log.takesNext(isAllowed: reply.isAllowed && reply.wouldBe == nil)
         if record.isLogged {
             (record.detail, record.route, record.claims) = (reply.detail, reply.route, claims)
-            record.app = request.firstValue(of: GateField.userAgent)
+            record.app = AnswerRecord.app(request.firstValue(of: GateField.userAgent))
             record.viewer = claims.flatMap { rules.pseudonyms?.name($0) }
             (record.requestID, record.isSent) = (requestID, isSent)
             (record.peer, record.client) = (request.peer, rules.trustedProxies.client(of: request))

@@ -70,7 +70,7 @@ package final class SandboxService: Sendable {
         case ("GET", "mvpd", "login"), ("POST", "mvpd", "login"): return showLogin(call)
         case ("GET", "mvpd", "logout"): return endLogout(call)
         case ("GET", "sandbox", "keys"): return key(call)
-        case ("POST", "sandbox", "token"): return token(call)
+        case ("POST", "sandbox", "token") where call.path.count == 2: return token(call)
         case ("GET", "sandbox", "logo.svg"):
             return SandboxAnswer(HTTPAnswer(200, type: "image/svg+xml", body: Array(Configuration.logo.utf8)))
         case ("GET", "healthz", nil), ("HEAD", "healthz", nil):
@@ -226,8 +226,9 @@ package final class SandboxService: Sendable {
             SandboxAnswer(HTTPAnswer(400, type: "text/plain; charset=utf-8", body: Array("\(reason)\n".utf8)))
         }
         let (requestor, resource) = (call.parameter("requestor") ?? "MML", call.parameter("resource") ?? "TNT")
-        let (mvpd, viewer) = (call.parameter("mvpd") ?? MVPDPages.offered[0], call.parameter("user") ?? "viewer")
-        guard let age = Int64(call.parameter("age") ?? "0"), abs(age) <= 86_400 else {
+        // Another viewer each time, so that no two tokens of one second are the same.
+        let (mvpd, viewer) = (call.parameter("mvpd") ?? MVPDPages.offered[0], call.parameter("user") ?? trace())
+        guard let age = Int64(call.parameter("age") ?? "0"), (-86_400...86_400).contains(age) else {
             return refuse("age is not a number of seconds of at most 86400, negative for a token of the future")
         }
         guard let form = TokenWrapping(rawValue: call.parameter("form") ?? "clear") else {

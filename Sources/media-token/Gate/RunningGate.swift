@@ -138,7 +138,12 @@ final class RunningGate {
     /// - Returns: What was dropped, for the operator.
     func withdraw(by named: GateSettings, in process: ServiceProcess) -> [String] {
         let read = whileReading(in: process) { [files] in files.withdrawing(by: named) }
-        guard var left = read, !left.gone.isEmpty else { return [] }
+        guard var left = read else { return [] }
+        if applied.reportsOnly, !named.reportsOnly {
+            applied.reportsOnly = false
+            left.gone.append("report-only")
+        }
+        guard !left.gone.isEmpty else { return [] }
         _ = left.files.withdrawFilesGone()
         files = left.files
         service.apply(files.loaded(applied), keys: files.keys)
@@ -227,6 +232,11 @@ struct GateFiles: Sendable {
             gone.append("clients that tls-client-ca and tls-client-name no longer name")
         }
         for (position, route) in routes.enumerated() {
+            guard let strict = route.deciding(by: named.routes) else { continue }
+            left.routes[position] = strict
+            gone.append("report-only of \(route.place)")
+        }
+        for (position, route) in left.routes.enumerated() {
             guard let fewer = route.withdrawing(by: named.routes) else { continue }
             left.routes[position] = fewer
             gone.append("grant keys of \(route.place)")

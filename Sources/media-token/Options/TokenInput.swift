@@ -81,22 +81,25 @@ struct TokenInput {
         }
     }
 
-    /// Calls `body` with each line of the input, without its line break.
+    /// Calls `body` with each line of the input, without its line break. A line is cut after `limit` bytes.
     ///
     /// - Parameter subject: what is read, for a user at a terminal.
-    func forEachLine(_ subject: String, _ body: (ArraySlice<UInt8>) -> Void) throws(CommandError) {
+    func forEachLine(
+        _ subject: String, limit: Int, _ body: (ArraySlice<UInt8>) -> Void
+    ) throws(CommandError) {
         try withReader(subject) { (reader) throws(CommandError) in
-            var text: [UInt8] = []
+            var line: [UInt8] = []
             while case let chunk = try reader.next(), !chunk.isEmpty {
-                text += chunk
-                var begin = 0
-                while let end = text[begin...].firstIndex(of: UInt8(ascii: "\n")) {
-                    body(text[begin..<end])
-                    begin = end + 1
+                var rest = chunk[...]
+                while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    line += rest[..<end].prefix(limit - line.count)
+                    body(line[...])
+                    line.removeAll(keepingCapacity: true)
+                    rest = rest[(end + 1)...]
                 }
-                text.removeFirst(begin)
+                line += rest.prefix(limit - line.count)
             }
-            body(text[...])
+            body(line[...])
         }
     }
 

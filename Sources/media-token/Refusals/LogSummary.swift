@@ -10,6 +10,29 @@ struct LogSummary {
     private struct Tally {
         var requests = 0
         var refused = 0
+
+        mutating func count(isRefused: Bool) {
+            requests += 1
+            if isRefused { refused += 1 }
+        }
+    }
+
+    /// How many requests there were by a name that others may choose, so that new names have an end.
+    private struct NamedTallies {
+        private static let mostNames = 1000
+
+        private(set) var tallies: [String: Tally] = [:]
+
+        /// Counts a request.
+        ///
+        /// - Returns: the name under which it is counted.
+        mutating func count(_ name: String?, isRefused: Bool) -> String? {
+            guard let name else { return nil }
+            let isKnown = tallies[name] != nil || tallies.count < Self.mostNames
+            let counted = isKnown ? name : "others"
+            tallies[counted, default: Tally()].count(isRefused: isRefused)
+            return counted
+        }
     }
 
     /// The refusals with one cause.
@@ -21,8 +44,8 @@ struct LogSummary {
 
     private var (all, reported) = (Tally(), 0)
     private var codes: [String: Int] = [:]
-    private var (requestors, mvpds, apps) = ([String: Tally](), [String: Tally](), [String: Tally]())
-    private var hours: [String: Tally] = [:]
+    private var (requestors, mvpds, apps) = (NamedTallies(), NamedTallies(), NamedTallies())
+    private var hours = NamedTallies()
     private var causes: [RefusalCause: CauseTally] = [:]
     private var firstUses = FirstUses()
     /// How many requests grants and open routes allowed.
@@ -39,24 +62,21 @@ struct LogSummary {
     /// Counts a line of the log.
     mutating func add(_ line: ArraySlice<UInt8>) {
         guard !line.isEmpty else { return }
-        guard let object = try? StrictJSON.readObject(line), let entry = LogEntry(object) else {
-            if let object = try? StrictJSON.readObject(line), let lost = object.number("dropped") {
-                lostLines += lost
+        guard let object = try? StrictJSON.readObject(line), var entry = LogEntry(object) else {
+            if let object = try? StrictJSON.readObject(line), let lost = object.number("dropped"), lost > 0 {
+                lostLines += min(lost, 1_000_000_000)
             } else {
                 otherLines += 1
             }
             return
         }
         guard entry.refusal != nil || entry.code == VerdictCode.validToken.rawValue else { return withoutToken += 1 }
-        let count = { (tally: inout Tally) in
-            tally.requests += 1
-            if entry.refusal != nil { tally.refused += 1 }
-        }
-        count(&all)
-        if let requestor = entry.requestor { count(&requestors[requestor, default: Tally()]) }
-        if let mvpd = entry.mvpd { count(&mvpds[mvpd, default: Tally()]) }
-        if let app = entry.app { count(&apps[app, default: Tally()]) }
-        if let hour = entry.hour { count(&hours[hour, default: Tally()]) }
+        let isRefused = entry.refusal != nil
+        all.count(isRefused: isRefused)
+        entry.requestor = requestors.count(entry.requestor, isRefused: isRefused)
+        entry.mvpd = mvpds.count(entry.mvpd, isRefused: isRefused)
+        entry.app = apps.count(entry.app, isRefused: isRefused)
+        _ = hours.count(entry.hour, isRefused: isRefused)
         let earlier = firstUses.note(entry)
         guard let code = entry.refusal else { return }
         codes[code, default: 0] += 1
@@ -90,7 +110,7 @@ struct LogSummary {
         }
         let found = causes.map { ($0, $1, text: $0.sentence(after: $1.delay), advice: $0.advice(after: $1.delay)) }
             .sorted { ($0.1.refused, $1.text) > ($1.1.refused, $0.text) }
-        for (_, tally, text, advice) in found {
+        for (_, tally, text, advice) in found.prefix(Self.mostRows) {
             report.add(
                 "\(Figure.count(tally.refused)) (\(share(tally.refused, of: all)))",
                 words: "\(text). \(advice)")
@@ -98,18 +118,20 @@ struct LogSummary {
         report.add(
             member: "causes",
             JSONValue.list(
-                found.map { cause, tally, text, advice in
+                found.prefix(Self.mostRows).map { cause, tally, text, advice in
                     JSONValue([
                         "cause": cause.name, "code": cause.code, "app": cause.app, "mvpd": cause.mvpd,
                         "refused": tally.refused, "share": ratio(tally.refused, of: all),
                         "text": text, "advice": advice,
                     ])
                 }))
-        report.add(table("By code", ["code"], codes.mapValues { Tally(requests: all.requests, refused: $0) }))
-        for (name, tallies) in [("requestor", requestors), ("MVPD", mvpds), ("app", apps)] where !tallies.isEmpty {
-            report.add(table("By \(name)", [name.lowercased()], tallies))
+        if refused > 0 {
+            report.add(table("By code", ["code"], codes.mapValues { Tally(requests: all.requests, refused: $0) }))
         }
-        report.add(table("By hour", ["hour"], hours, inOrder: true))
+        for (name, named) in [("requestor", requestors), ("MVPD", mvpds), ("app", apps)] where !named.tallies.isEmpty {
+            report.add(table("By \(name)", [name.lowercased()], named.tallies))
+        }
+        report.add(table("By hour", ["hour"], hours.tallies, inOrder: true))
         return report
     }
 
@@ -148,7 +170,7 @@ struct LogEntry {
     let refusal: String?
     /// Whether the gate only reported the refusal, and allowed the request.
     let isReported: Bool
-    let (requestor, mvpd, app): (String?, String?, String?)
+    var (requestor, mvpd, app): (String?, String?, String?)
     /// The short ID of the token.
     let token: String?
     /// The seconds from the token's issue time to the answer.
@@ -166,9 +188,8 @@ struct LogEntry {
         refusal = wouldBe ?? (text("action") == nil ? nil : code)
         (requestor, mvpd, app, token) = (text("requestor"), text("mvpd"), text("app"), text("token"))
         age = object.number("age")
-        let time = text("time")
-        hour = time.flatMap { $0.count >= 13 ? $0.prefix(13).replacing("T", with: " ") + ":00" : nil }
-        self.time = time.flatMap { if case .at(let time)? = CheckTime(reading: $0) { time } else { nil } }
+        time = text("time").flatMap { if case .at(let time)? = CheckTime(reading: $0) { time } else { nil } }
+        hour = time.map { $0.internetText.prefix(13).replacing("T", with: " ") + ":00" }
     }
 }
 
@@ -191,7 +212,9 @@ private struct FirstUses {
     /// - Returns: The seconds since the token was first seen; `nil` if it was not.
     mutating func note(_ entry: LogEntry) -> Int? {
         guard let token = entry.token, let time = entry.time else { return nil }
-        if let first = times[token] { return Int(time.milliseconds(since: first) / 1000) }
+        // An earlier line of a log that is read later.
+        if let first = times[token], first > time { times[token] = time }
+        if let first = times[token] { return max(0, Int(time.milliseconds(since: first) / 1000)) }
         if times.count >= Self.mostTokens { times = times.filter { time.milliseconds(since: $0.value) < Self.longest } }
         times[token] = time
         return nil

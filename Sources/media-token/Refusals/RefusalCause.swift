@@ -66,7 +66,7 @@ enum RefusalCause: Hashable {
             "\(printable(app)) first sends tokens that have expired\(after.map { $0 + " they were issued" } ?? "")"
         case .mvpdNotListed(let requestor, let mvpd):
             "the MVPD \(printable(mvpd)) is not in the list of requestor \(printable(requestor))"
-        case .code(let code): VerdictCode(rawValue: code).map { "\(code): \($0.title)" } ?? code
+        case .code(let code): VerdictCode(rawValue: code).map { "\(code): \($0.title)" } ?? printable(code)
         }
     }
 

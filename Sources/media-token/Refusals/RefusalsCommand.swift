@@ -44,7 +44,7 @@ enum RefusalsCommand {
         if let file = invocation.file { try ReportFile.check(file) }
         var summary = LogSummary()
         for log in invocation.logs.isEmpty ? ["-"] : invocation.logs {
-            try TokenInput(file: log == "-" ? nil : log).forEachLine("log") { summary.add($0) }
+            try TokenInput(file: log == "-" ? nil : log).forEachLine("log", limit: 65_536) { summary.add($0) }
         }
         guard summary.requests > 0 else {
             throw CommandError(
