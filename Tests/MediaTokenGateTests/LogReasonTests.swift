@@ -58,4 +58,14 @@ struct LogReasonTests {
     private static func windows(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         bytes.indices.dropLast(23).map { bytes[$0..<($0 + 24)] }.filter { !$0.contains(UInt8(ascii: " ")) }
     }
+
+    @Test("what a client calls itself is logged as a name, shorter than a token or a session GUID")
+    func app() {
+        func app(_ userAgent: String?) -> String? { AnswerRecord.app(userAgent.map { Array($0.utf8)[...] }) }
+        #expect(app("ExampleTV/4.2 (tvOS 17)") == "ExampleTV/4.2")
+        #expect(
+            [nil, "", " x", "(x)", "\"x", "<signatureInfo>abc", "\u{e9}"].map(app) == Array(repeating: nil, count: 7))
+        #expect(app("0123456789abcdef0123456789abcdef") == "0123456789abcdef0123…")
+        #expect(app("Example\u{1}x") == "Example" && app("a'('b") == "a'")
+    }
 }
