@@ -83,7 +83,7 @@ struct LogSummary {
         if entry.isReported { reported += 1 }
         let cause = RefusalCause(of: code, entry, secondsSinceFirstUse: earlier)
         causes[cause, default: CauseTally()].refused += 1
-        if let seconds = earlier ?? entry.age {
+        if let seconds = cause.isOfRepeatedUse ? earlier : entry.age {
             let known = causes[cause]?.delay ?? seconds...seconds
             causes[cause]?.delay = min(known.lowerBound, seconds)...max(known.upperBound, seconds)
         }

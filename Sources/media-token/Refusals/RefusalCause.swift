@@ -41,6 +41,9 @@ enum RefusalCause: Hashable {
         }
     }
 
+    /// Whether the token was used before, so that the delay is counted from its first use.
+    var isOfRepeatedUse: Bool { if case .cached = self { true } else { false } }
+
     /// The code that has this cause; `nil` if several have.
     var code: String? { if case .code(let code) = self { code } else { nil } }
 
