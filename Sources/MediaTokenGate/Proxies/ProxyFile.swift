@@ -18,7 +18,7 @@ package enum ProxyFile: String, CaseIterable {
         }
     }
 
-    /// Why there is no file for a gate.
+    /// Why the gate prints no file.
     package enum Problem: Error, CustomStringConvertible {
         case noAddress
         case path(String)

@@ -31,7 +31,7 @@ struct GateOptions {
     mutating func read(isReload: Bool = false) throws(CommandError) -> GateSettingsReader {
         let reader = try readQuietly(isReload: isReload)
         for line in lines(reader.notices) { Console.printWarning("\(line)") }
-        for line in lines(reader.problems) { Console.printError(line) }
+        show(reader.problems)
         return reader
     }
 
@@ -49,6 +49,15 @@ struct GateOptions {
         } catch {
             return [error.message]
         }
+    }
+
+    /// Prints problems.
+    ///
+    /// - Returns: Whether there are none.
+    @discardableResult
+    func show(_ problems: [SettingProblem]) -> Bool {
+        for line in lines(problems) { Console.printError(line) }
+        return problems.isEmpty
     }
 
     /// Problems, each with the place where its setting was given: an option, or a line and a column of the file.

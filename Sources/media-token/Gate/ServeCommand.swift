@@ -128,9 +128,7 @@ enum ServeCommand {
         var options = given
         let reader = try options.readQuietly()
         // Without a file, the settings may name no keys.
-        let problems = reader.problems.filter { $0.setting != "keys" }
-        for line in options.lines(problems) { Console.printError(line) }
-        guard problems.isEmpty else { return .usage }
+        guard options.show(reader.problems.filter { $0.setting != "keys" }) else { return .usage }
         Console.print(try CommandError.wrap { try file.text(for: reader.settings) })
         return .success
     }
@@ -152,8 +150,7 @@ enum ServeCommand {
         warn(of: settings.reportOnly)
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: !reader.problems.contains { $0.setting == "routes" })
-        for line in options.lines(problems) { Console.printError(line) }
-        return problems.isEmpty && reader.problems.isEmpty ? .success : .usage
+        return options.show(problems) && reader.problems.isEmpty ? .success : .usage
     }
 
     private static func serve(_ settings: GateSettings, _ options: GateOptions) throws(CommandError) -> ExitStatus {

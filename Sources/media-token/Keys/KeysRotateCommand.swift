@@ -64,7 +64,7 @@ enum KeysRotateCommand {
         let content = try GateOptions.content(of: file, onlyRegular: true)
         var options = GateOptions()
         let reader = try options.read(content, of: file)
-        guard reader.problems.isEmpty else { return tell(reader.problems, options) }
+        guard options.show(reader.problems) else { return .usage }
         let places = try places(of: invocation, in: reader.settings, file)
         guard var keys = places.first?.keys else { return .usage }
 
@@ -83,7 +83,7 @@ enum KeysRotateCommand {
         let changed = edited(content, options.text, at: places.map(\.place), to: keys)
         let after = try options.read(changed, of: file)
         let problems = after.problems + GateFiles.problems(after.settings, areWhole: after.problems.isEmpty)
-        guard problems.isEmpty else { return tell(problems, options) }
+        guard options.show(problems) else { return .usage }
         try NewFile.replace(file, with: changed)
         for (position, key) in keys.enumerated() {
             Console.print("\(key.id)  \(key.file)  \(position == 0 ? "makes and checks grants" : "checks grants")")
@@ -143,10 +143,5 @@ enum KeysRotateCommand {
             changed.replaceSubrange(range, with: member.utf8)
         }
         return changed
-    }
-
-    private static func tell(_ problems: [SettingProblem], _ options: GateOptions) -> ExitStatus {
-        for line in options.lines(problems) { Console.printError(line) }
-        return .usage
     }
 }
