@@ -13,17 +13,16 @@ public struct TestTokenIssuer: Sendable {
     /// The signer of forged tokens, whose key is in no ring.
     private let stranger: TokenSigner
 
-    /// Creates an issuer with a new key pair, which takes about a tenth of a second.
+    /// Creates an issuer with a new key pair of 2048 bits, which takes about a tenth of a second.
     ///
-    /// - Parameter keyBits: the length of the key's modulus.
-    /// - Throws: ``TestTokenError`` if libcrypto cannot make such a key.
-    public init(keyBits: Int = 2048) throws(TestTokenError) {
+    /// - Throws: ``TestTokenError`` if libcrypto cannot make a key.
+    public init() throws(TestTokenError) {
         do {
-            let (key, other) = (try RSASigningKey.generate(bits: keyBits), try RSASigningKey.generate(bits: keyBits))
+            let (key, other) = (try RSASigningKey.generate(bits: 2048), try RSASigningKey.generate(bits: 2048))
             keys = try KeyRing(loading: [], unsafelyTrusting: key.publicKey, requirements: KeyRequirements())
             (signer, stranger) = (TokenSigner(key: key), TokenSigner(key: other))
         } catch {
-            throw TestTokenError(description: "no key of \(keyBits) bits can be made: \(error)")
+            throw TestTokenError(description: "no key can be made: \(error)")
         }
     }
 
@@ -58,7 +57,7 @@ public struct TestTokenIssuer: Sendable {
     }
 }
 
-/// What can be wrong with a token, on its way or by an attacker's hand.
+/// What can be wrong with a token.
 public enum TokenFault: CaseIterable, Sendable {
     /// The end is missing, as if a log or a field of a database had cut it.
     case cut
@@ -66,7 +65,7 @@ public enum TokenFault: CaseIterable, Sendable {
     case changed
     /// A key that no verifier trusts has signed the token.
     case foreignKey
-    /// Spaces are in the place of plus signs, as if a form had been decoded twice.
+    /// A space is in the signature, as if a form had been decoded twice and a plus sign been lost.
     case decodedTwice
     /// It is an AuthZ token of Adobe's SDK, and not a media token.
     case authorization

@@ -46,7 +46,7 @@ struct RefusalsCommandTests {
             try causes(log) == [
                 "2: App/1 caches tokens: it sends one again, 90 to 600 s after its first use",
                 "1: INVALID_SIGNATURE: No loaded key verifies the signature",
-                "1: Late/2 first sends tokens that have expired, 361 to 361 s after they were issued",
+                "1: Late/2 first sends tokens that have expired, 361 s after they were issued",
                 "1: TOKEN_MISSING", "1: the MVPD New is not in the list of requestor MML",
             ])
         let summary = try summary(log)

@@ -130,7 +130,7 @@ extension EndToEnd {
             #expect(try gate.verify(try place.tokens(1)[0]) == 200)
             let readiness = try gate.admin("/readyz")
             #expect(
-                readiness.hasPrefix("ready\nwarning: report-only: all requests: ")
+                readiness.hasPrefix("ready\nwarning: report-only: the gate refuses no request; ")
                     && readiness.contains("\nwarning: the replay store is unavailable") && readiness.hasSuffix("200"),
                 "\(readiness)")
             try gate.wait { try gate.logged().contains(#""would_be":"ERROR_UNKNOWN""#) }
@@ -144,12 +144,12 @@ extension EndToEnd {
             let (live, vod) = (try place.route("/live"), try place.route("/vod"))
             let reporting = vod.replacing(#"{"path""#, with: #"{"report-only": true, "path""#)
             let options = try place.options(#"{"routes": [\#(live), \#(reporting)]}"#)
-            let said = "warning: report-only: the route /vod: nothing is protected"
+            let said = "warning: report-only: the gate refuses no request below /vod;"
             let check = try Program.mediaToken.run(["serve", "--check", "--keys", place.key] + options)
             #expect(check.status == 0 && check.errors.contains(said), "\(check)")
             let gate = try GateProcess(in: place, options)
             try gate.wait { try gate.logged().contains(said) }
-            try gate.wait { try gate.admin("/readyz").contains("warning: report-only: the route /vod") }
+            try gate.wait { try gate.admin("/readyz").contains(said) }
             func ask(_ path: String) throws -> Int? {
                 try gate.status("GET /v1/authz/ext-authz\(path) HTTP/1.1\r\nHost: gate\r\n\r\n")
             }
@@ -163,8 +163,8 @@ extension EndToEnd {
 
         @Test(
             "a reload that fails ends what its file no longer only reports, and nothing that it still does",
-            arguments: [true, false])
-        func failedReload(isForAll: Bool) throws {
+            arguments: [true, false], [#", "viewer-key-file": "/nowhere/key""#, #", "max-ttl": "x""#])
+        func failedReload(isForAll: Bool, mistake: String) throws {
             let route = try place.route("/vod").replacing(#"{"path""#, with: #"{"report-only": true, "path""#)
             func settings(_ isReporting: Bool, _ further: String = "") -> String {
                 let strict = route.replacing(#""report-only": true, "#, with: "")
@@ -176,7 +176,7 @@ extension EndToEnd {
                 try gate.status("GET /v1/authz/ext-authz/vod/1.ts HTTP/1.1\r\nHost: gate\r\n\r\n")
             }
             #expect(try ask() == 200)
-            let broken = #", "viewer-key-file": "/nowhere/key""#
+            let broken = mistake
             for (isReporting, status, failures) in [(true, 200, 1), (false, 401, 2)] {
                 _ = try place.options(settings(isReporting, broken))
                 gate.signal(SIGHUP)

@@ -201,6 +201,6 @@ struct ReportOnlyTests {
         #expect(try warnings("") == [])
         #expect(try warnings(#", "report-only": true"#).count == 1)
         let route = #"{"path": "/a", "requestor": "R", "resource": "S", "report-only": true}"#
-        #expect(try warnings(#", "routes": [\#(route)]"#)[0].contains("the route /a"))
+        #expect(try warnings(#", "routes": [\#(route)]"#)[0].contains("no request below /a;"))
     }
 }

@@ -132,7 +132,7 @@ package struct LoadReport {
                 let texts = Self.shown(figures)
                 let first = texts.prefix(1).map { lines.count == 1 ? Style.strong($0) : $0 }
                 lines.append(Self.left(label, 16) + (first + texts.dropFirst()).joined(separator: "  "))
-            case .words(let label, let words): lines.append(Self.left(label, 16) + words)
+            case .words(let label, let words): lines.append(Self.left(label, max(16, label.count + 2)) + words)
             case .notice(let text, let style): lines.append(style?(text) ?? text)
             case .table(let table): lines += (lines.last == "" ? [] : [""]) + Self.lines(table) + [""]
             case .plot: break

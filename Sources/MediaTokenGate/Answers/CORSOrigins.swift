@@ -40,7 +40,9 @@ package struct CORSOrigins: Sendable, Equatable {
     ///
     /// - Parameter origin: The `Origin` of the request, which browsers write in lower case.
     func fields(for origin: ArraySlice<UInt8>) -> [(name: StaticString, value: String)] {
-        let exposed = "X-Media-Token-Code, X-Request-Id, WWW-Authenticate, Retry-After"
+        let exposed =
+            "X-Media-Token-Code, X-Media-Token-Action, X-Media-Token-Consumed, X-Media-Token-Would-Be, X-Request-Id, "
+            + "WWW-Authenticate, Retry-After"
         if let named = origins.first(where: { origin.elementsEqual($0.utf8) }) {
             return [
                 ("Access-Control-Allow-Origin", named), ("Access-Control-Allow-Credentials", "true"),

@@ -58,9 +58,14 @@ package final class DialectAnswers: Sendable {
     }
 
     func accept(_ token: VerifiedToken, _ play: Play?) -> GateReply {
-        var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? token.expires.wholeSeconds)]
-        (values[.token], values[.url]) = (play?.token, play?.url)
-        var reply = accepted.reply(AnswerCode(.validToken), values)
+        fill(AnswerCode(.validToken), play, url: nil, expires: token.expires)
+    }
+
+    /// The accepted answer with these values, of which those of a grant take precedence.
+    private func fill(_ code: AnswerCode, _ play: Play?, url: String?, expires: Timestamp) -> GateReply {
+        var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? expires.wholeSeconds)]
+        (values[.token], values[.url]) = (play?.token, play?.url ?? url)
+        var reply = accepted.reply(code, values)
         if let play { reply.answer.fields.add(play.cookies) }
         return reply
     }
@@ -72,12 +77,10 @@ package final class DialectAnswers: Sendable {
     ///   - url: The URL of the stream; `nil` if the request names none.
     ///   - play: The grant that was made although the token is refused; `nil` if none was.
     func report(_ code: AnswerCode, url: String?, _ play: Play?, at now: Timestamp) -> GateReply? {
-        var values: AnswerTemplate.Values = [:]
-        let end = now.advanced(by: VerificationPolicy().defaultTTL).wholeSeconds
-        (values[.token], values[.url]) = (play?.token, play?.url ?? url)
-        values[.expires] = String(play?.expires ?? end)
-        let wanted = accepted.template.placeholders.intersection([.token, .url])
-        return wanted.allSatisfy { values[$0] != nil } ? accepted.reply(code, values) : nil
+        let wanted = accepted.template.placeholders
+        guard play != nil || !wanted.contains(.token) && (url != nil || !wanted.contains(.url)) else { return nil }
+        // A token without a TTL lives as long.
+        return fill(code, play, url: url, expires: now.advanced(by: VerificationPolicy().defaultTTL))
     }
 
     /// The answer without acceptance: ``undecided`` for `ERROR_UNKNOWN`, otherwise ``rejected``.

@@ -17,10 +17,11 @@ package struct ReportOnly: Sendable {
     /// What the operator is told, a line for each part of the gate that protects nothing; empty if the gate decides in
     /// earnest.
     package var warnings: [String] {
-        let places = isForAll ? ["all requests"] : routes.map { "the route \(printable($0))" }
+        let places = isForAll ? ["no request"] : routes.map { "no request below \(printable($0))" }
         return places.map {
-            "report-only: \($0): nothing is protected; what would be refused is logged as would_be, and allowed"
-                + (makesGrants ? ", and gets playback grants" : "")
+            "report-only: the gate refuses \($0); it logs the code of the refusal as would_be, and allows the request"
+                + (makesGrants ? " with a playback grant" : "")
+                + "; to decide in earnest, remove report-only and reload"
         }
     }
 }
@@ -47,13 +48,13 @@ extension AnswerFormat {
         case .document:
             let body = refusal.reportDocument(code, url: play?.url ?? url, expires: play?.expires)
             reply = GateReply(200, code, type: "application/json", body: body, detail: refusal.detail)
+            if let play { reply.answer.fields.add(play.cookies) }
         case .dialect(let answers):
             guard let answer = answers.report(code, url: url, play, at: now) else { return refusal }
             reply = answer
             reply.detail = refusal.detail
         }
         reply.answer.add("X-Media-Token-Would-Be", refusal.code)
-        if let play { reply.answer.fields.add(play.cookies) }
         (reply.wouldBe, reply.grant, reply.route) = (refusal.row, refusal.grant, refusal.route)
         return reply
     }

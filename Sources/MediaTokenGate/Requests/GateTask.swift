@@ -12,29 +12,29 @@ package enum GateTask: Sendable {
     case explain(ExplanationRequest)
 
     /// The task, with the route that it belongs to.
-    func on(_ route: GateRoute) -> GateTask {
+    func on(_ route: GateRoute, isForProxy: Bool = false) -> GateTask {
+        let task: GateTask
         switch self {
         case .settled(var reply):
             reply.route = route.path.text
-            return .settled(reply)
-        case .verify(var task):
-            task.route = route.path.text
-            task.reportsOnly = route.reportsOnly
-            return .verify(task)
+            task = .settled(reply)
+        case .verify(var verification):
+            verification.route = route.path.text
+            task = .verify(verification)
         case .explain(var request):
             request.route = route.path.text
-            request.reportsOnly = route.reportsOnly
-            return .explain(request)
+            task = .explain(request)
         }
+        return route.reportsOnly ? task.reportingOnly(isForProxy: isForProxy) : task
     }
 
     /// The task of a gate that only reports what it would refuse.
     ///
-    /// - Parameter place: Where the request asks. A proxy's request is allowed although nothing had to be verified; a
+    /// - Parameter isForProxy: Whether a proxy asks. Its request is allowed although nothing had to be verified; a
     ///   backend's that is not understood is refused all the same, since nothing was decided.
-    func reportingOnly(at place: GateDestination) -> GateTask {
+    func reportingOnly(isForProxy: Bool) -> GateTask {
         switch self {
-        case .settled(let reply): return place.isForBackends ? self : .settled(AnswerFormat.subrequest.report(reply))
+        case .settled(let reply): return isForProxy ? .settled(AnswerFormat.subrequest.report(reply)) : self
         case .verify(var task):
             task.reportsOnly = true
             return .verify(task)

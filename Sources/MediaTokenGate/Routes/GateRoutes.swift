@@ -83,34 +83,37 @@ package final class GateRoute: Sendable {
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
-    // Unreached: Withdraws what a failed reload no longer names; the properties reload nothing.
-    /// The route in earnest, if it only reports and the settings now do not say so; otherwise `nil`.
-    ///
-    /// - Parameter routes: The routes by the settings now.
-    package func deciding(by routes: [GateRoute]) -> GateRoute? {
-        let named = routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }
-        return reportsOnly && named?.reportsOnly != true ? GateRoute(self, grant: grant, reportsOnly: false) : nil
+    /// The route of the same path and hosts; `nil` if there is none.
+    private func counterpart(among routes: [GateRoute]) -> GateRoute? {
+        routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }
     }
 
-    // Unreached: Withdraws keys whose files are gone; the properties withdraw none.
+    // Unreached: Withdraws what a failed reload no longer names; the properties reload nothing.
     /// The route without the grant keys that are gone, of which a file is no longer there, no longer named, or has
-    /// another content; `nil` if none is.
+    /// another content, and in earnest if the settings no longer say that it only reports.
     ///
     /// - Parameter routes: The routes by the settings now.
-    package func withdrawing(by routes: [GateRoute]) -> GateRoute? {
-        guard let grant else { return nil }
-        let named = routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }?.grantSettings
-        guard let left = grant.withdrawing(by: named?.maker) else { return GateRoute(self, grant: nil) }
-        guard left != grant.settings else { return nil }
-        return GateRoute(self, grant: grant.with(left, hosts: hosts))
+    /// - Returns: The route, and what it no longer has; `nil` if it has all.
+    package func withdrawing(by routes: [GateRoute]) -> (route: GateRoute, gone: [String])? {
+        let named = counterpart(among: routes)
+        var (left, gone) = (grant, [String]())
+        if let grant {
+            let settings = grant.withdrawing(by: named?.grantSettings?.maker)
+            if settings != grant.settings {
+                left = settings.flatMap { grant.with($0, hosts: hosts) }
+                gone.append("grant keys")
+            }
+        }
+        let reportsOnly = reportsOnly && named?.reportsOnly == true
+        if reportsOnly != self.reportsOnly { gone.append("report-only") }
+        return gone.isEmpty ? nil : (GateRoute(self, grant: left, reportsOnly: reportsOnly), gone)
     }
 
     // Unreached: Compares the keys of a reload; the properties load them once.
     /// The IDs of the grant keys that checked the grants of these paths and hosts under earlier routes, and whose
     /// grants this route refuses.
     package func keysGone(since earlier: [GateRoute]) -> [String] {
-        let old = earlier.first { $0.path.isSame(as: path) && $0.hosts == hosts }
-        guard let before = old?.grant?.verifier, let now = grant?.verifier else { return [] }
+        guard let before = counterpart(among: earlier)?.grant?.verifier, let now = grant?.verifier else { return [] }
         return before.tokens.keyIDs(rejectedBy: now.tokens)
     }
 

@@ -61,7 +61,7 @@ package struct Gate: Sendable {
     func task(_ request: HTTPRequest, asking place: GateDestination?, at now: Timestamp) -> GateTask {
         guard let place else { return .notFound(request) }
         let task = task(request, at: place, now)
-        return reportsOnly ? task.reportingOnly(at: place) : task
+        return reportsOnly ? task.reportingOnly(isForProxy: !place.isForBackends) : task
     }
 
     private func task(_ request: HTTPRequest, at place: GateDestination, _ now: Timestamp) -> GateTask {
@@ -115,8 +115,7 @@ package struct Gate: Sendable {
                 // Unreached: A proxy that asks about the gate's own path; the words of the refusal alone differ.
                 isOwn ? "the path is the gate's own; expected the proxy to pass it on, without asking" : "\(error)")
         }
-        let task = authorize(proxied, path, by: route, at: now).on(route)
-        return route.reportsOnly ? task.reportingOnly(at: .endpoint(proxied.endpoint)) : task
+        return authorize(proxied, path, by: route, at: now).on(route, isForProxy: true)
     }
 
     private func authorize(

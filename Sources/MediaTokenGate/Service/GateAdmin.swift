@@ -45,29 +45,29 @@ package struct GateAdmin: Sendable {
                 exchange.answer(HTTPAnswer(200, type: "application/json", body: description))
             default:
                 exchange.answer(
-                    Self.text(404, "expected /healthz, /readyz, /readyz/streams, /metrics or /openapi.json\n"))
+                    Self.text(404, "expected one of \(Self.paths.map(\.description).joined(separator: ", "))\n"))
             }
         }
     }
 
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return Self.stopping }
-        let (answer, reportOnly) = (ready.ask(store), service.reportOnly)
+        let reportOnly = service.reportOnly
         let warnings = (store.warnings + reportOnly.warnings).map { "warning: \($0)\n" }.joined()
-        let problem: String
-        switch answer {
+        switch ready.ask(store) {
         case .ready: return Self.text(200, "ready\n" + warnings)
-        case .failed(let error): problem = "\(error)"
-        case .fenced(let seconds):
-            problem =
-                "fenced, \(seconds) s left: until then the gate rejects every token as TOKEN_PREDATES_STORE, because "
-                + store.fenceCause
-        }
         // A gate that only reports allows the requests that it cannot decide.
-        if reportOnly.isForAll { return Self.text(200, "ready\n\(warnings)warning: \(problem)\n") }
-        var refusal = Self.text(503, problem + "\n")
-        if case .fenced(let seconds) = answer { refusal.addRetry(after: seconds) }
-        return refusal
+        case .failed(let error) where reportOnly.isForAll:
+            return Self.text(200, "ready\n\(warnings)warning: \(error)\n")
+        case .failed(let error): return Self.text(503, "\(error)\n")
+        case .fenced(let seconds):
+            var answer = Self.text(
+                503,
+                "fenced, \(seconds) s left: until then the gate rejects every token as TOKEN_PREDATES_STORE, because "
+                    + "\(store.fenceCause)\n")
+            answer.addRetry(after: seconds)
+            return answer
+        }
     }
 
     private var metricsText: String {

@@ -156,9 +156,10 @@ package final class GateService: Sendable {
                 if case .failure(.replayStore(let error)) = outcome { ready.claimFailed(error) }
                 var made: GrantOrder.Outcome?
                 let claims = outcome.authenticClaims
-                let holder = task.holder(
-                    of: outcome, ids[index], reportsWithGrants: rules.reportOnly.makesGrants, at: now)
-                if let order = task.order, let holder {
+                let reportsWithGrants = rules.reportOnly.makesGrants
+                if let order = task.order,
+                    let holder = task.holder(of: outcome, ids[index], reportsWithGrants: reportsWithGrants, at: now)
+                {
                     made = grants.make(order, identifier: holder.identifier, firstUse: holder.firstUse)
                     guard made != nil else {
                         grants.sign(
@@ -270,7 +271,7 @@ extension VerificationTask {
     /// - Parameter made: The grant that was made; `nil` if none was.
     fileprivate func finished(_ reply: GateReply, _ made: GrantOrder.Outcome? = nil, at now: Timestamp) -> GateReply {
         var reply = reply
-        if reportsOnly {
+        if reportsOnly, !reply.isAllowed {
             let play = (try? made?.get()).flatMap { made in order?.play(made, at: now) }
             reply = format.report(reply, url: order?.streamURL, play, at: now)
         }

@@ -25,8 +25,8 @@ package struct GateSettingsReader {
         checkUnfinishedBytes()
     }
 
-    /// Which keys, clients and grants there are to be: each setting as it was read or, if it has a problem, as
-    /// `earlier` has it.
+    /// Which keys, clients and grants there are to be, and what the gate only reports on: each setting as it was read
+    /// or, if it has a problem, as `earlier` has it.
     package func named(or earlier: GateSettings) -> GateSettings {
         var named = earlier
         func isRead(_ name: String) -> Bool { !problems.contains { $0.setting.hasPrefix(name) } }
@@ -35,6 +35,9 @@ package struct GateSettingsReader {
         if isRead("password-file") { named.passwordFile = settings.passwordFile }
         if isRead("tls-") { named.tls = settings.tls }
         if isRead("routes") { named.routes = settings.routes }
+        if isRead("report-only") {
+            (named.reportsOnly, named.reportsWithGrants) = (settings.reportsOnly, settings.reportsWithGrants)
+        }
         return named
     }
 

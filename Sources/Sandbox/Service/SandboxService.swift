@@ -222,18 +222,15 @@ package final class SandboxService: Sendable {
 
     /// A media token without login and authorization, for tests of a backend: Adobe Pass has no such call.
     private func token(_ call: PassCall) -> SandboxAnswer {
-        func refuse(_ reason: String) -> SandboxAnswer {
-            SandboxAnswer(HTTPAnswer(400, type: "text/plain; charset=utf-8", body: Array("\(reason)\n".utf8)))
-        }
         let (requestor, resource) = (call.parameter("requestor") ?? "MML", call.parameter("resource") ?? "TNT")
         // Another viewer each time, so that no two tokens of one second are the same.
         let (mvpd, viewer) = (call.parameter("mvpd") ?? MVPDPages.offered[0], call.parameter("user") ?? trace())
         guard let age = Int64(call.parameter("age") ?? "0"), (-86_400...86_400).contains(age) else {
-            return refuse("age is not a number of seconds of at most 86400, negative for a token of the future")
+            return pages.message(400, "The age is not a whole number of seconds from -86400 to 86400.")
         }
         guard let form = TokenWrapping(rawValue: call.parameter("form") ?? "clear") else {
             let forms = TokenWrapping.allCases.map(\.rawValue)
-            return refuse("form is none of \(forms.joined(separator: ", "))")
+            return pages.message(400, "The form is none of \(forms.joined(separator: ", ")).")
         }
         do {
             let token = try tokens.media(
@@ -241,7 +238,7 @@ package final class SandboxService: Sendable {
                 viewer: viewer, TestCard.chosen(for: resource, mvpd: mvpd), now: call.now.advanced(by: .seconds(-age)))
             let text = form.wrap(token.clearText, token.recipe)
             return SandboxAnswer(HTTPAnswer(200, type: "text/plain; charset=utf-8", body: Array(text.utf8)))
-        } catch { return self.refuse(.signing) }
+        } catch { return refuse(.signing) }
     }
 
     // MARK: Answers

@@ -49,7 +49,7 @@ struct GateReload {
             watch.attempted(isSuccessful: true, interval: settings.watchSeconds)
             let isAllWell = gate.metrics.recordReload(cause, isSuccessful: true)
             FileModes.warn(settings, file: options.file)
-            if cause == .signal { ServeCommand.warn(of: settings.reportOnly) }
+            if cause == .signal { settings.reportOnly.warnings.forEach { Console.printWarning($0) } }
             for warning in gate.files.warnings(since: before) { Console.printWarning(warning) }
             for name in settings.namesThatWait(since: gate.settings) {
                 Console.printWarning("\(name): changed; takes effect after a restart")

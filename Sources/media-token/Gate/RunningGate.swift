@@ -139,9 +139,12 @@ final class RunningGate {
     func withdraw(by named: GateSettings, in process: ServiceProcess) -> [String] {
         let read = whileReading(in: process) { [files] in files.withdrawing(by: named) }
         guard var left = read else { return [] }
-        if applied.reportsOnly, !named.reportsOnly {
-            applied.reportsOnly = false
-            left.gone.append("report-only")
+        for (name, setting) in [
+            ("report-only", \GateSettings.reportsOnly), ("report-only-grants", \.reportsWithGrants),
+        ]
+        where applied[keyPath: setting] && !named[keyPath: setting] {
+            applied[keyPath: setting] = false
+            left.gone.append(name)
         }
         guard !left.gone.isEmpty else { return [] }
         _ = left.files.withdrawFilesGone()
@@ -232,14 +235,9 @@ struct GateFiles: Sendable {
             gone.append("clients that tls-client-ca and tls-client-name no longer name")
         }
         for (position, route) in routes.enumerated() {
-            guard let strict = route.deciding(by: named.routes) else { continue }
-            left.routes[position] = strict
-            gone.append("report-only of \(route.place)")
-        }
-        for (position, route) in left.routes.enumerated() {
-            guard let fewer = route.withdrawing(by: named.routes) else { continue }
-            left.routes[position] = fewer
-            gone.append("grant keys of \(route.place)")
+            guard let withdrawn = route.withdrawing(by: named.routes) else { continue }
+            left.routes[position] = withdrawn.route
+            gone += withdrawn.gone.map { "\($0) of \(route.place)" }
         }
         return (left, gone)
     }

@@ -147,7 +147,7 @@ enum ServeCommand {
         warnOfClearText(to: settings.replays)
         FileModes.warn(settings, file: options.file)
         warn(ofStoreIn: settings)
-        warn(of: settings.reportOnly)
+        settings.reportOnly.warnings.forEach { Console.printWarning($0) }
         if SignatureEngine.isDoubtful { tellEngine() }
         let problems = GateFiles.problems(settings, areWhole: !reader.problems.contains { $0.setting == "routes" })
         return options.show(problems) && reader.problems.isEmpty ? .success : .usage
@@ -171,7 +171,7 @@ enum ServeCommand {
         gate.status.begin()
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
-        warn(of: settings.reportOnly)
+        settings.reportOnly.warnings.forEach { Console.printWarning($0) }
         if let cost = gate.restartCost { Console.printWarning("replays: \(cost)") }
         waitForEnd(of: gate, in: process, GateReload(options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
@@ -210,11 +210,6 @@ enum ServeCommand {
 
     private static func warn(ofStoreIn settings: GateSettings) {
         for warning in settings.replays.warnings { Console.printWarning("replays: \(warning)") }
-    }
-
-    /// Warns of each part of the gate that protects nothing.
-    static func warn(of reportOnly: ReportOnly) {
-        for warning in reportOnly.warnings { Console.printWarning(warning) }
     }
 
     private static func warn(exposed listener: HTTPListener) {

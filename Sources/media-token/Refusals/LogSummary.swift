@@ -45,7 +45,7 @@ struct LogSummary {
     private var (all, reported) = (Tally(), 0)
     private var codes: [String: Int] = [:]
     private var (requestors, mvpds, apps) = (NamedTallies(), NamedTallies(), NamedTallies())
-    private var hours = NamedTallies()
+    private var hours: [String: Tally] = [:]
     private var causes: [RefusalCause: CauseTally] = [:]
     private var firstUses = FirstUses()
     /// How many requests grants and open routes allowed.
@@ -55,29 +55,24 @@ struct LogSummary {
     /// How many lines are not of a gate.
     private(set) var otherLines = 0
 
-    /// The requests that the gate had to decide by a token, or for lack of one.
-    var requests: Int { all.requests + withoutToken }
+    /// How many lines are answers of a gate.
+    var gateLines: Int { all.requests + withoutToken }
     var refused: Int { all.refused }
 
     /// Counts a line of the log.
     mutating func add(_ line: ArraySlice<UInt8>) {
         guard !line.isEmpty else { return }
-        guard let object = try? StrictJSON.readObject(line), var entry = LogEntry(object) else {
-            if let object = try? StrictJSON.readObject(line), let lost = object.number("dropped"), lost > 0 {
-                lostLines += min(lost, 1_000_000_000)
-            } else {
-                otherLines += 1
-            }
-            return
-        }
+        guard let object = try? StrictJSON.readObject(line) else { return otherLines += 1 }
+        if let lost = object.number("dropped"), lost > 0 { return lostLines += min(lost, 1_000_000_000) }
+        guard var entry = LogEntry(object) else { return otherLines += 1 }
         guard entry.refusal != nil || entry.code == VerdictCode.validToken.rawValue else { return withoutToken += 1 }
         let isRefused = entry.refusal != nil
         all.count(isRefused: isRefused)
         entry.requestor = requestors.count(entry.requestor, isRefused: isRefused)
         entry.mvpd = mvpds.count(entry.mvpd, isRefused: isRefused)
         entry.app = apps.count(entry.app, isRefused: isRefused)
-        _ = hours.count(entry.hour, isRefused: isRefused)
-        let earlier = firstUses.note(entry)
+        if let hour = entry.hour { hours[hour, default: Tally()].count(isRefused: isRefused) }
+        let earlier = entry.isUse ? firstUses.note(entry) : firstUses.seconds(until: entry)
         guard let code = entry.refusal else { return }
         codes[code, default: 0] += 1
         if entry.isReported { reported += 1 }
@@ -92,8 +87,8 @@ struct LogSummary {
     /// The summary, for a terminal, as JSON and as a page.
     var report: LoadReport {
         let setting =
-            "\(Figure.count(all.requests, "request")) by token, \(Figure.count(all.refused)) refused (\(share(all.refused, of: all))), "
-            + "\(Figure.count(reported)) of which the gate only reported and allowed"
+            "\(Figure.count(all.requests, "decision")) on tokens, \(Figure.count(all.refused, "refusal")) (\(share(all.refused, of: all))), "
+            + "of which the gate only reported \(Figure.count(reported))"
         var report = LoadReport(summary: "Refusals", setting: setting)
         report.add(member: "requests", all.requests)
         report.add(member: "refused", all.refused)
@@ -106,7 +101,8 @@ struct LogSummary {
                 notice: "the gate lost \(Figure.count(lostLines, "line")) of its log: the shares may differ", .doubt)
         }
         if otherLines > 0 {
-            report.add(notice: "skipped \(Figure.count(otherLines, "line")) of other programs", .doubt)
+            report.add(
+                notice: "skipped \(Figure.count(otherLines, "line")) that are not answers of a gate", .doubt)
         }
         let found = causes.map { ($0, $1, text: $0.sentence(after: $1.delay), advice: $0.advice(after: $1.delay)) }
             .sorted { ($0.1.refused, $1.text) > ($1.1.refused, $0.text) }
@@ -131,7 +127,7 @@ struct LogSummary {
         for (name, named) in [("requestor", requestors), ("MVPD", mvpds), ("app", apps)] where !named.tallies.isEmpty {
             report.add(table("By \(name)", [name.lowercased()], named.tallies))
         }
-        report.add(table("By hour", ["hour"], hours.tallies, inOrder: true))
+        report.add(table("By hour", ["hour"], hours, inOrder: true))
         return report
     }
 
@@ -172,12 +168,14 @@ struct LogEntry {
     let isReported: Bool
     var (requestor, mvpd, app): (String?, String?, String?)
     /// The short ID of the token.
-    let token: String?
+    let token: UInt64?
     /// The seconds from the token's issue time to the answer.
     let age: Int?
     /// The hour of the answer, and its time.
     let hour: String?
     let time: Timestamp?
+    /// Whether the token was used, by this request or by an earlier one.
+    var isUse: Bool { [refusal, code].contains { $0 == VerdictCode.tokenAlreadyUsed.rawValue } || refusal == nil }
 
     /// Reads a line; `nil` if it is not one of a gate.
     init?(_ object: JSONObject) {
@@ -186,7 +184,9 @@ struct LogEntry {
         let wouldBe = text("would_be")
         (self.code, isReported) = (code, wouldBe != nil)
         refusal = wouldBe ?? (text("action") == nil ? nil : code)
-        (requestor, mvpd, app, token) = (text("requestor"), text("mvpd"), text("app"), text("token"))
+        (requestor, mvpd, app, token) = (
+            text("requestor"), text("mvpd"), text("app"), text("token").flatMap { UInt64($0, radix: 16) }
+        )
         age = object.number("age")
         time = text("time").flatMap { if case .at(let time)? = CheckTime(reading: $0) { time } else { nil } }
         hour = time.map { $0.internetText.prefix(13).replacing("T", with: " ") + ":00" }
@@ -200,23 +200,27 @@ extension JSONObject {
     }
 }
 
-/// When each token of a log was first seen, for the last day of it.
+/// When tokens were first used, for the latest few million of them.
 private struct FirstUses {
-    private static let longest: Int64 = 86_400_000
-    private static let mostTokens = 4_000_000
+    private static let mostTokens = 2_000_000
 
-    private var times: [String: Timestamp] = [:]
+    private var (latest, earlier): ([UInt64: Timestamp], [UInt64: Timestamp]) = ([:], [:])
 
-    /// Notes the token of a line.
+    /// Notes the use of a token.
     ///
-    /// - Returns: The seconds since the token was first seen; `nil` if it was not.
+    /// - Returns: The seconds since the token was first used; `nil` if this is its first use.
     mutating func note(_ entry: LogEntry) -> Int? {
         guard let token = entry.token, let time = entry.time else { return nil }
-        // An earlier line of a log that is read later.
-        if let first = times[token], first > time { times[token] = time }
-        if let first = times[token] { return max(0, Int(time.milliseconds(since: first) / 1000)) }
-        if times.count >= Self.mostTokens { times = times.filter { time.milliseconds(since: $0.value) < Self.longest } }
-        times[token] = time
-        return nil
+        let seconds = seconds(until: entry)
+        if latest.count >= Self.mostTokens { (earlier, latest) = (latest, [:]) }
+        // A log that is read later may have the earlier use.
+        latest[token] = min(latest[token] ?? earlier[token] ?? time, time)
+        return seconds
+    }
+
+    /// The seconds from the first use of a line's token to the line; `nil` if no use of it is known.
+    func seconds(until entry: LogEntry) -> Int? {
+        guard let token = entry.token, let time = entry.time else { return nil }
+        return (latest[token] ?? earlier[token]).map { max(0, Int(time.milliseconds(since: $0) / 1000)) }
     }
 }

@@ -6,9 +6,9 @@ internal import MediaTokenGate
 /// Why a token is likely to have been refused, as far as a gate's log shows it.
 enum RefusalCause: Hashable {
     /// The app sends a token again that it has used before.
-    case cached(app: String)
+    case cached(app: String?)
     /// The app first sends its tokens when they have expired.
-    case late(app: String)
+    case late(app: String?)
     /// A list of MVPDs lacks one.
     case mvpdNotListed(requestor: String, mvpd: String)
     /// The code alone says what is wrong.
@@ -21,10 +21,9 @@ enum RefusalCause: Hashable {
     ///
     /// - Parameter earlier: the seconds since the token was first seen; `nil` if it was not.
     init(of code: String, _ entry: LogEntry, secondsSinceFirstUse earlier: Int?) {
-        let app = entry.app ?? "an app without a User-Agent"
         switch VerdictCode(rawValue: code) {
-        case .tokenAlreadyUsed: self = .cached(app: app)
-        case .tokenExpired: self = earlier == nil ? .late(app: app) : .cached(app: app)
+        case .tokenAlreadyUsed: self = .cached(app: entry.app)
+        case .tokenExpired: self = earlier == nil ? .late(app: entry.app) : .cached(app: entry.app)
         case .invalidMVPDID:
             self = .mvpdNotListed(requestor: entry.requestor ?? "", mvpd: entry.mvpd ?? "")
         default: self = .code(code)
@@ -61,12 +60,12 @@ enum RefusalCause: Hashable {
     /// - Parameter delay: the seconds after which tokens were refused, from their first use if they are cached, and
     ///   otherwise from their issue; `nil` if they are not known.
     func sentence(after delay: ClosedRange<Int>?) -> String {
-        let after = delay.map { ", \($0.lowerBound) to \($0.upperBound) s after" }
+        let app = app.map { printable($0) } ?? "an app without a User-Agent"
+        let seconds = delay.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+        func after(_ event: String) -> String { seconds.map { ", \($0) s after \(event)" } ?? "" }
         return switch self {
-        case .cached(let app):
-            "\(printable(app)) caches tokens: it sends one again\(after.map { $0 + " its first use" } ?? "")"
-        case .late(let app):
-            "\(printable(app)) first sends tokens that have expired\(after.map { $0 + " they were issued" } ?? "")"
+        case .cached: "\(app) caches tokens: it sends one again\(after("its first use"))"
+        case .late: "\(app) first sends tokens that have expired\(after("they were issued"))"
         case .mvpdNotListed(let requestor, let mvpd):
             "the MVPD \(printable(mvpd)) is not in the list of requestor \(printable(requestor))"
         case .code(let code): VerdictCode(rawValue: code).map { "\(code): \($0.title)" } ?? printable(code)
@@ -84,8 +83,9 @@ enum RefusalCause: Hashable {
                     ? " If one play sends its token twice, send an Idempotency-Key with /v1/play, or set attempt-window for a proxy."
                     : "")
         case .late:
-            "Compare the clock of the app, and of whatever keeps its tokens, with the right time; a clock that is behind keeps a token too long. Otherwise the app waits before it plays."
-        case .mvpdNotListed: "Add it to mvpd, if its viewers may play."
+            "Compare the clocks of the app, of the gate's host and of whatever keeps tokens: one that is behind keeps a token too long. Otherwise the app waits too long before it plays."
+        case .mvpdNotListed:
+            "Add the MVPD, or its proxy if 'detail' names that, to mvpd, if its viewers may play."
         case .code(let code): Self.advice[code] ?? "Look the code up on the page on troubleshooting."
         }
     }
@@ -97,15 +97,16 @@ enum RefusalCause: Hashable {
             "Load the key of the environment that issued the tokens; if only a few are refused, they are forged or changed on their way.",
         VerdictCode.tokenNotYetValid.rawValue: "Set the clock of the gate's host: it is behind Adobe's.",
         VerdictCode.invalidRequestorID.rawValue:
-            "The app asks Adobe Pass as another requestor than the backend or the route names.",
+            "The app gets its tokens for another requestor than the backend or the route expects.",
         VerdictCode.invalidResourceID.rawValue:
-            "The app asks Adobe Pass for another resource than the backend or the route names.",
+            "The app gets its tokens for another resource than the backend or the route expects.",
         VerdictCode.tokenPredatesStore.rawValue:
             "The replay store was new, or had lost its records; this ends by itself.",
         VerdictCode.errorUnknown.rawValue: "The replay store was down, or too slow: see the gate's own messages.",
         GateCode.tokenMissing.rawValue:
             "The player sends neither a token nor a playback grant: see 'Playback grants' for what a player sends with each segment.",
-        GateCode.grantRefused.rawValue: "The grant has expired or is for another path; the app has to play anew.",
+        GateCode.grantRefused.rawValue:
+            "The grant has expired or is for another path; the app must exchange a new token.",
         GateCode.routeUnknown.rawValue: "Add a route for these paths, or an open one.",
         GateCode.requestInvalid.rawValue: "Repair the caller: 'detail' in the log says what the gate expected.",
     ]

@@ -15,8 +15,7 @@ enum RefusalsCommand {
             standard input. Other lines are counted and skipped. The gate of the Debian package writes to the journal:
               journalctl -u media-token -o cat --since -7d | media-token refusals
 
-            The shares are of all requests whose token was accepted, refused or missing. A request that a playback grant or an \
-            open route allowed is not among them. An app is the first word of its User-Agent. Hours are in UTC. A log \
+            The shares are of all requests but those that a playback grant or an open route allowed. An app is the first word of its User-Agent. Hours are in UTC. A log \
             with only some of the answers (log-every) has other shares.
 
             Exit status: 0 nothing was refused, 1 something was, 2 a log cannot be read or has no line of a gate, 64 usage.
@@ -46,7 +45,7 @@ enum RefusalsCommand {
         for log in invocation.logs.isEmpty ? ["-"] : invocation.logs {
             try TokenInput(file: log == "-" ? nil : log).forEachLine("log", limit: 65_536) { summary.add($0) }
         }
-        guard summary.requests > 0 else {
+        guard summary.gateLines > 0 else {
             throw CommandError(
                 "no line of a gate among \(Figure.count(summary.otherLines, "line")); expected what 'media-token serve' writes on standard output"
             )
