@@ -191,6 +191,32 @@ struct ReportOnlyTests {
         }
     }
 
+    @Test("the URL has the grant that is made for a refused token")
+    func grantInURL() throws {
+        let request = HTTPRequest(
+            method: "POST", path: "/v1/play", query: "url=/vod/a.m3u8", headers: [], body: Array("x".utf8))
+        guard case .verify(let task) = try gate(#", "report-only": true"#).task(request, at: clock.now) else {
+            throw Program.Failure(description: "no token is verified")
+        }
+        let outcome = verifier.verify([task.request], at: clock.now)[0]
+        let urls = try [true, false].map {
+            try members(task.reply(to: outcome, reportsWithGrants: $0, at: clock.now)).text("url") ?? ""
+        }
+        #expect(urls[0].hasPrefix("/vod/a.m3u8?hdnts=") && urls[1] == "/vod/a.m3u8")
+    }
+
+    @Test("HEAD with a token that fails a check is allowed, and its token is not consumed")
+    func head() throws {
+        let gate = try gate(route: #", "report-only": true, "allow-head": true"#)
+        func head(_ token: String) -> GateReply {
+            proxied(gate, "/live/1.ts", [("X-Original-Method", "HEAD"), ("X-Media-Token", token)])
+        }
+        #expect(head("a").wouldBe?.name == "INVALID_TOKEN_FORMAT" && head("a").answer.status == 200)
+        let token = try issuer.token()
+        #expect(head(token).code == "TOKEN_NOT_CONSUMED" && head(token).wouldBe == nil)
+        #expect(verify(gate, token).code == "VALID_TOKEN")
+    }
+
     @Test("settings of an open route, and of a gate in earnest, report nothing")
     func settings() throws {
         let open = #"{"keys": ["x"], "routes": [{"path": "/a", "open": true, "report-only": true}]}"#
@@ -199,7 +225,9 @@ struct ReportOnlyTests {
             try GateSettingsReader(reading: #"{"keys": ["x"]\#(text)}"#).settings.reportOnly.warnings
         }
         #expect(try warnings("") == [])
-        #expect(try warnings(#", "report-only": true"#).count == 1)
+        #expect(try warnings(#", "report-only": true"#).map { $0.contains("playback grant") } == [false])
+        let granting = #", "report-only": true, "report-only-grants": true"#
+        #expect(try warnings(granting).map { $0.contains("playback grant") } == [true])
         let route = #"{"path": "/a", "requestor": "R", "resource": "S", "report-only": true}"#
         #expect(try warnings(#", "routes": [\#(route)]"#)[0].contains("no request below /a;"))
     }
