@@ -243,6 +243,7 @@ package final class GrantOrder: Sendable {
     private let url: StreamURL
     private let subject: String?
 
+    // Unreached: The properties' gates decide in earnest.
     /// The URL that the request names, without a grant.
     var streamURL: String { url.text }
 

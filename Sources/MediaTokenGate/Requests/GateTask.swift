@@ -25,9 +25,11 @@ package enum GateTask: Sendable {
             request.route = route.path.text
             task = .explain(request)
         }
+        // Unreached: The properties' gates decide in earnest.
         return route.reportsOnly ? task.reportingOnly(isForProxy: isForProxy) : task
     }
 
+    // Unreached: The properties' gates decide in earnest.
     /// The task of a gate that only reports what it would refuse.
     ///
     /// - Parameter isForProxy: Whether a proxy asks. Its request is allowed although nothing had to be verified; a

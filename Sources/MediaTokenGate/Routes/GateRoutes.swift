@@ -83,6 +83,7 @@ package final class GateRoute: Sendable {
         return other.lenientPath.lies(within: lenientPath) && !other.path.isWithin(path)
     }
 
+    // Unreached: Compares routes at a reload; the properties reload nothing.
     /// The route of the same path and hosts; `nil` if there is none.
     private func counterpart(among routes: [GateRoute]) -> GateRoute? {
         routes.first { $0.path.isSame(as: path) && $0.hosts == hosts }

@@ -61,6 +61,7 @@ package struct Gate: Sendable {
     func task(_ request: HTTPRequest, asking place: GateDestination?, at now: Timestamp) -> GateTask {
         guard let place else { return .notFound(request) }
         let task = task(request, at: place, now)
+        // Unreached: The properties' gates decide in earnest.
         return reportsOnly ? task.reportingOnly(isForProxy: !place.isForBackends) : task
     }
 
@@ -243,14 +244,13 @@ extension GateTask {
     }
 
     fileprivate static func notFound(_ request: HTTPRequest) -> GateTask {
-        let isForOperators = GateAdmin.paths.contains { request.path.isSame(as: $0) }
-        return .settled(
-            RequestError(
-                404, .requestInvalid,
-                isForOperators
-                    ? "this address serves backends and proxies; send the request to the gate's admin address, such as 127.0.0.1:8081"
-                    : "no endpoint has this path; expected /v1/verify, /v1/play, /v1/explain, one of /v1/authz/… or the path of a dialect"
-            )
-            .reply)
+        var reason =
+            "no endpoint has this path; expected /v1/verify, /v1/play, /v1/explain, one of /v1/authz/… or the path of a dialect"
+        if GateAdmin.paths.contains(where: { request.path.isSame(as: $0) }) {
+            // Unreached: A path of the admin address; the words of the refusal alone differ.
+            reason =
+                "this address serves backends and proxies; send the request to the gate's admin address, such as 127.0.0.1:8081"
+        }
+        return .settled(RequestError(404, .requestInvalid, reason).reply)
     }
 }
