@@ -91,6 +91,10 @@ struct RefusalsCommandTests {
         let backwards =
             line("TOKEN_ALREADY_USED", action: "new-token", second: 90, token) + line("VALID_TOKEN", token)
         #expect(try causes(backwards) == ["1: App/1 caches tokens: it sends one again"])
+        let ages = ["-9223372036854774784", "9223372036854774784"].map {
+            line("TOKEN_EXPIRED", action: "x", #""age":\#($0),"#)
+        }
+        #expect(try run(ages.joined()).status == 1)
         let zone = line("VALID_TOKEN").replacing("20:00:00.000Z", with: "20:00:00.000+05:00")
         #expect((try summary(zone)["hour"] as? [String: Any])?.keys.first == "2026-11-29 15:00")
         let many = (0..<3000).map { line("TOKEN_EXPIRED", action: "new-token", app: "App/\($0)") }.joined()

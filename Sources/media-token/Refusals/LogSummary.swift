@@ -175,7 +175,7 @@ struct LogEntry {
     let hour: String?
     let time: Timestamp?
     /// Whether the token was used, by this request or by an earlier one.
-    var isUse: Bool { [refusal, code].contains { $0 == VerdictCode.tokenAlreadyUsed.rawValue } || refusal == nil }
+    var isUse: Bool { refusal == nil || refusal == VerdictCode.tokenAlreadyUsed.rawValue }
 
     /// Reads a line; `nil` if it is not one of a gate.
     init?(_ object: JSONObject) {

@@ -19,7 +19,7 @@ enum RefusalCause: Hashable {
 
     /// The cause of a refusal.
     ///
-    /// - Parameter earlier: the seconds since the token was first seen; `nil` if it was not.
+    /// - Parameter earlier: the seconds since the token was first used; `nil` if it was not.
     init(of code: String, _ entry: LogEntry, secondsSinceFirstUse earlier: Int?) {
         switch VerdictCode(rawValue: code) {
         case .tokenAlreadyUsed: self = .cached(app: entry.app)
@@ -61,7 +61,10 @@ enum RefusalCause: Hashable {
     ///   otherwise from their issue; `nil` if they are not known.
     func sentence(after delay: ClosedRange<Int>?) -> String {
         let app = app.map { printable($0) } ?? "an app without a User-Agent"
-        let seconds = delay.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)" }
+        let seconds = delay.map { delay in
+            delay.lowerBound == delay.upperBound
+                ? "\(delay.lowerBound)" : "\(delay.lowerBound) to \(delay.upperBound)"
+        }
         func after(_ event: String) -> String { seconds.map { ", \($0) s after \(event)" } ?? "" }
         return switch self {
         case .cached: "\(app) caches tokens: it sends one again\(after("its first use"))"
@@ -104,7 +107,7 @@ enum RefusalCause: Hashable {
             "The replay store was new, or had lost its records; this ends by itself.",
         VerdictCode.errorUnknown.rawValue: "The replay store was down, or too slow: see the gate's own messages.",
         GateCode.tokenMissing.rawValue:
-            "The player sends neither a token nor a playback grant: see 'Playback grants' for what a player sends with each segment.",
+            "The player sends neither a token nor a playback grant: exchange the token for a grant, which it sends with each segment.",
         GateCode.grantRefused.rawValue:
             "The grant has expired or is for another path; the app must exchange a new token.",
         GateCode.routeUnknown.rawValue: "Add a route for these paths, or an open one.",
