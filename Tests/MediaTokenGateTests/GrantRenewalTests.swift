@@ -80,6 +80,16 @@ struct GrantRenewalTests {
         for (target, second) in [("/live/1.ts", 599), ("/once/1.ts", 600), ("/none", 1)] {
             #expect(try fields(target, at: Int64(second), by: kept) == ["no-store"], "\(target)")
         }
+        // For GET alone, and not if the proxy does not say.
+        for (method, caching) in [("GET", "max-age=20"), ("VIPGET", "no-store"), (nil, "no-store")] {
+            let headers = [("X-Forwarded-Uri", "/free/1.ts")] + (method.map { [("X-Forwarded-Method", $0)] } ?? [])
+            let request = HTTPRequest(
+                method: "GET", path: "/v1/authz/forward-auth", query: nil, headers: headers, body: [])
+            guard case .settled(let reply) = kept.task(request, at: Timestamp(milliseconds: 0)) else {
+                throw Program.Failure(description: "not settled")
+            }
+            #expect(reply.answer.value(of: "Cache-Control") == caching, "\(method ?? "none")")
+        }
     }
 
     @Test("a grant that opens a request in its window is replaced by a later one of the first key, in one cookie")

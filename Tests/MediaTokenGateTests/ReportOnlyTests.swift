@@ -134,6 +134,8 @@ struct ReportOnlyTests {
         let played = reply(gate, "/v1/play", "url=/live/a.m3u8", token: expired)
         #expect(try played.answer.status == 200 && members(played).text("url") == "/live/a.m3u8")
         #expect(reply(gate, "/v1/play", "url=/vod/a.m3u8", token: expired).answer.status == 401)
+        // Not understood, so nothing was decided.
+        #expect(reply(gate, "/v1/play", "url=/live/a.m3u8&requestor=X", token: expired).answer.status == 400)
     }
 
     @Test("a gate that only reports also allows a proxy's request that no route names, and no cache keeps an answer")
@@ -215,6 +217,9 @@ struct ReportOnlyTests {
         let token = try issuer.token()
         #expect(head(token).code == "TOKEN_NOT_CONSUMED" && head(token).wouldBe == nil)
         #expect(verify(gate, token).code == "VALID_TOKEN")
+        let strict = [("X-Original-Method", "HEAD"), ("X-Media-Token", "a")]
+        let denied = proxied(try self.gate(route: #", "allow-head": true"#), "/live/1.ts", strict)
+        #expect(denied.answer.status == 401 && denied.wouldBe == nil)
     }
 
     @Test("settings of an open route, and of a gate in earnest, report nothing")

@@ -83,7 +83,7 @@ enum RefusalCause: Hashable {
         case .cached:
             "Fetch a new token for each play, and keep none."
                 + (delay.map { $0.upperBound <= Self.onePlay } == true
-                    ? " If one play sends its token twice, send an Idempotency-Key with /v1/play, or set attempt-window for a proxy."
+                    ? " If one play sends its token twice, stop the second request; only /v1/play, with an Idempotency-Key, and a proxy, with attempt-window, may ask again."
                     : "")
         case .late:
             "Compare the clocks of the app, of the gate's host and of whatever keeps tokens: one that is behind keeps a token too long. Otherwise the app waits too long before it plays."
