@@ -94,34 +94,36 @@ let package = Package(
         .target(name: "Captures", dependencies: ["Basics", "CZlib"]),
         .target(
             name: "LoadTest",
-            dependencies: ["Basics", "CommandShell", "EventLoops", "HTTP", "MediaToken", "TokenCrypto", "MediaTokenTesting"]),
+            dependencies: [
+                "Basics", "CommandShell", "EventLoops", "HTTP", "MediaToken", "MediaTokenTesting", "TokenCrypto",
+            ]),
         .executableTarget(
             name: "media-token",
             dependencies: [
-                "Basics", "Captures", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "MediaTokenGate",
-                "PlaybackGrants", "ReplayStores", "Settings", "TokenCrypto", "MediaTokenTesting",
+                "Basics", "Captures", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken",
+                "MediaTokenGate", "MediaTokenTesting", "PlaybackGrants", "ReplayStores", "Settings", "TokenCrypto",
             ], resources: [.embedInCode("Web/page.html")]),
 
         .target(
             name: "Sandbox",
-            dependencies: ["Basics", "HTTP", "MediaToken", "TokenCrypto", "MediaTokenTesting"]),
+            dependencies: ["Basics", "HTTP", "MediaToken", "MediaTokenTesting", "TokenCrypto"]),
         .executableTarget(
             name: "media-token-sandbox",
             dependencies: [
-                "Basics", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "Sandbox", "Settings",
-                "TokenCrypto", "MediaTokenTesting",
+                "Basics", "CommandShell", "EventLoops", "HTTP", "LoadTest", "MediaToken", "MediaTokenTesting",
+                "Sandbox", "Settings", "TokenCrypto",
             ], resources: [.embedInCode("Demo/player.html"), .embedInCode("Demo/player.js")]),
 
         .target(
             name: "TestSupport",
-            dependencies: ["Basics", "MediaToken", "TokenCrypto", "MediaTokenTesting"],
+            dependencies: ["Basics", "MediaToken", "MediaTokenTesting", "TokenCrypto"],
             path: "Tests/TestSupport"),
         .target(name: "TestThreads", dependencies: ["Basics"], path: "Tests/TestThreads"),
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Captures", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "StreamPaths", "TestSupport", "TokenCrypto", "MediaTokenTesting", "TokenXML",
+                "Basics", "Captures", "HTTP", "MediaToken", "MediaTokenGate", "MediaTokenTesting", "PlaybackGrants",
+                "Settings", "StreamPaths", "TestSupport", "TokenCrypto", "TokenXML",
             ],
             path: "Tests/Fuzzing/Properties"),
         .testTarget(
@@ -131,8 +133,8 @@ let package = Package(
         .testTarget(
             name: "VectorTests",
             dependencies: [
-                "Basics", "EnvelopeStage", "HTTP", "MediaToken", "MediaTokenGate", "PlaybackGrants", "Settings",
-                "SignatureStage", "StreamPaths", "TestSupport", "TokenCrypto", "MediaTokenTesting",
+                "Basics", "EnvelopeStage", "HTTP", "MediaToken", "MediaTokenGate", "MediaTokenTesting",
+                "PlaybackGrants", "Settings", "SignatureStage", "StreamPaths", "TestSupport", "TokenCrypto",
             ]),
         .testTarget(
             name: "HTTPTests",
@@ -145,7 +147,8 @@ let package = Package(
         .testTarget(
             name: "MediaTokenTests",
             dependencies: [
-                "Basics", "EnvelopeStage", "MediaToken", "SignatureStage", "TestSupport", "TokenCrypto", "MediaTokenTesting",
+                "Basics", "EnvelopeStage", "MediaToken", "MediaTokenTesting", "SignatureStage", "TestSupport",
+                "TokenCrypto",
             ]),
         .target(
             name: "RedisSchedules", dependencies: ["Basics", "MediaToken", "ReplayRedis"],
@@ -187,23 +190,23 @@ let package = Package(
             dependencies: ["PlaybackGrants", "StreamPaths", "TestSupport", "TokenCrypto"]),
         .testTarget(
             name: "LoadTestTests",
-            dependencies: ["LoadTest", "MediaToken", "TestSupport", "MediaTokenTesting"]),
+            dependencies: ["LoadTest", "MediaToken", "MediaTokenTesting", "TestSupport"]),
         .testTarget(
             name: "SandboxTests",
             dependencies: [
-                "Basics", "EventLoops", "HTTP", "MediaToken", "Sandbox", "TestSupport", "TokenCrypto", "MediaTokenTesting",
-                "media-token", "media-token-sandbox",
+                "Basics", "EventLoops", "HTTP", "MediaToken", "MediaTokenTesting", "Sandbox", "TestSupport",
+                "TokenCrypto", "media-token", "media-token-sandbox",
             ]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "MediaToken", "TestSupport", "TestThreads", "TokenCrypto", "MediaTokenTesting", "media-token",
+                "MediaToken", "MediaTokenTesting", "TestSupport", "TestThreads", "TokenCrypto", "media-token",
                 "media-token-sandbox",
             ],
             path: "Tests/EndToEnd"),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["TestSupport", "TokenCrypto", "MediaTokenTesting", "media-token", "media-token-sandbox"]),
+            dependencies: ["MediaTokenTesting", "TestSupport", "TokenCrypto", "media-token", "media-token-sandbox"]),
     ]
 )
 

@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("What media-token inspect notes on the calls of a capture")
 struct CallNoteTests {

@@ -1,10 +1,10 @@
 import Basics
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 @Suite("media-token inspect and verify of captures")
 struct CaptureTests {

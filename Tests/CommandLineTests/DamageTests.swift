@@ -1,9 +1,9 @@
 import Basics
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("Tokens that were damaged on the way")
 struct DamageTests {

@@ -1,9 +1,9 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 /// `verify --status`, and the script of the page on backends.
 @Suite("A drop-in verifier")

@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 /// The tokens of these tests were issued at 2023-11-14 22:13:20 UTC, and live for seven minutes.
 @Suite("The lines of logs have a time, and several tokens a table")

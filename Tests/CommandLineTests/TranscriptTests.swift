@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 /// The tokens of these tests were issued at 2023-11-14 22:13:20 UTC, and live for seven minutes.
 @Suite("Calls that are no HAR file's")

@@ -1,8 +1,8 @@
 import Foundation
+import MediaTokenTesting
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 @Suite("media-token verify")
 struct VerifyCommandTests {

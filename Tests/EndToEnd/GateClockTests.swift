@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 extension EndToEnd {
     /// The gate's clock is Debian's `faketime`, a library that is loaded before the C library. So it cannot be under a

@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import TokenCrypto
-import MediaTokenTesting
 
 /// A running `media-token serve`, with keys of its own test.
 final class GateProcess {

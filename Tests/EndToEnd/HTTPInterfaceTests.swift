@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 extension EndToEnd {
     /// The HTTP API against its description, and against decoders that know one type.

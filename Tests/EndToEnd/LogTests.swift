@@ -1,7 +1,7 @@
 import Foundation
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 extension EndToEnd {
     @Suite("The gate's log")

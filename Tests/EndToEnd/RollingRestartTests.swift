@@ -1,10 +1,10 @@
 import Basics
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import Synchronization
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 extension EndToEnd {
     @Suite("Gates that are restarted one after the other")

@@ -1,8 +1,8 @@
 import Glibc
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 @testable import LoadTest
 
 @Suite("Queue of tokens")

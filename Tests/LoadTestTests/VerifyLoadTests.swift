@@ -1,9 +1,9 @@
 import LoadTest
 import MediaToken
+import MediaTokenTesting
 import Synchronization
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("Load of verifications")
 struct VerifyLoadTests {

@@ -1,9 +1,9 @@
 import Basics
 import Dispatch
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("Asynchronous verification")
 struct AsynchronousTests {

@@ -1,8 +1,8 @@
 import Basics
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 /// What is equal in canonical form, and what is not, is in `identities.json`.
 @Suite("Canonical comparison of resources")

@@ -1,10 +1,10 @@
 import EnvelopeStage
 import MediaToken
+import MediaTokenTesting
 import SignatureStage
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 @Suite("Signatures of a group")
 struct EngineTests {

@@ -1,9 +1,9 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import Synchronization
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("Groups and threads")
 struct GroupTests {

@@ -1,9 +1,9 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 @Suite("Key ring")
 struct KeyRingTests {

@@ -1,7 +1,7 @@
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("What a refusal says")
 struct RejectionTests {

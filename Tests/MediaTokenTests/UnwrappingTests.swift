@@ -1,9 +1,9 @@
 import Basics
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 @Suite("Un-wrapping")
 struct UnwrappingTests {

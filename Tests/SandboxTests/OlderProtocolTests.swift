@@ -1,11 +1,11 @@
 import Basics
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import Sandbox
 import Testing
 import TestSupport
 import TokenCrypto
-import MediaTokenTesting
 
 @Suite("the sandbox answers the older protocols")
 struct OlderProtocolTests {

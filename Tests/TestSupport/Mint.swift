@@ -1,7 +1,7 @@
 internal import Basics
 package import MediaToken
-package import TokenCrypto
 package import MediaTokenTesting
+package import TokenCrypto
 
 /// Mints tokens for tests: well-formed ones, and whatever else shall be signed.
 package enum Mint {

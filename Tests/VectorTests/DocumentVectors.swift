@@ -1,8 +1,8 @@
 import Foundation
 import MediaToken
+import MediaTokenTesting
 import TestSupport
 import Testing
-import MediaTokenTesting
 
 /// One good token in whatever it may travel in. `{token|base64|percent}` in an input stands for the token, and what is
 /// done to it from left to right.

@@ -1,9 +1,9 @@
 import Basics
 import Foundation
+import MediaTokenTesting
 import TestSupport
 import Testing
 import TokenCrypto
-import MediaTokenTesting
 
 /// Tokens whose signature is made by hand. What other verifiers have taken for a signature is described by its parts.
 enum SignatureVectors {

@@ -1,7 +1,7 @@
 package import MediaToken
+package import MediaTokenTesting
 internal import Synchronization
 package import TokenCrypto
-package import MediaTokenTesting
 
 /// The tokens that a load test verifies, and what each was issued for.
 package struct TokenCorpus: Sendable {

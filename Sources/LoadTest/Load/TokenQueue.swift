@@ -1,8 +1,8 @@
 internal import Basics
 internal import Glibc
 internal import MediaToken
-package import TokenCrypto
 package import MediaTokenTesting
+package import TokenCrypto
 
 /// Tokens to be sent once each, in order: captured ones, or ones that threads of low priority sign meanwhile.
 ///

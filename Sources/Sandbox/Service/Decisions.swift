@@ -1,7 +1,7 @@
 internal import Basics
 internal import HTTP
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// Decisions on resources: `POST /api/v2/{sp}/decisions/preauthorize/{mvpd}` and `…/authorize/{mvpd}`.
 struct Decisions: Sendable {

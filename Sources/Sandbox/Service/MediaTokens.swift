@@ -1,7 +1,7 @@
 internal import Basics
 internal import MediaToken
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// A signed token, with the recipe for changed ones.
 struct MintedToken: Sendable {

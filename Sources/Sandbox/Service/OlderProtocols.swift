@@ -1,8 +1,8 @@
 internal import Basics
 internal import HTTP
 internal import MediaToken
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// The calls of older clients: REST v1's media token, and what Adobe's SDKs ask at `adobe-services` and `reggie`.
 ///

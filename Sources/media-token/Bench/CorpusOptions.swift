@@ -3,9 +3,9 @@ internal import CommandShell
 internal import Glibc
 internal import LoadTest
 internal import MediaToken
+internal import MediaTokenTesting
 internal import Settings
 internal import TokenCrypto
-internal import MediaTokenTesting
 
 /// The options that select the tokens of a load test.
 struct CorpusOptions {

@@ -1,8 +1,8 @@
 internal import CommandShell
 internal import LoadTest
 internal import MediaToken
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// The tokens for a load test of a gate: captured ones, or the key and the fields to sign them with.
 enum GateTokens {

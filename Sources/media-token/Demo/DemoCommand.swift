@@ -4,9 +4,9 @@ internal import Glibc
 internal import HTTP
 internal import MediaToken
 internal import MediaTokenGate
+internal import MediaTokenTesting
 internal import ReplayStores
 internal import Settings
-internal import MediaTokenTesting
 
 /// `media-token demo`: starts a gate on this machine, and shows how it answers requests.
 enum DemoCommand {

@@ -1,7 +1,7 @@
 internal import CommandShell
 internal import MediaToken
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// A temporary folder with a throwaway key and tokens signed with it.
 struct DemoFolder {

@@ -1,9 +1,9 @@
 internal import Basics
 internal import CommandShell
 internal import MediaToken
+internal import MediaTokenTesting
 internal import Settings
 internal import TokenCrypto
-internal import MediaTokenTesting
 
 /// `media-token issue`: signs tokens for tests and load.
 enum IssueCommand {

@@ -1,7 +1,7 @@
 internal import Basics
 internal import MediaToken
-internal import TokenCrypto
 internal import MediaTokenTesting
+internal import TokenCrypto
 
 /// What is accepted says what another reader reads in it, is for nothing else, and is judged the same in any company.
 struct ClaimsProperty: FuzzProperty {
