@@ -21,7 +21,7 @@ enum RefusalsCommand {
             Exit status: 0 nothing was refused, 1 something was, 2 a log cannot be read or has no line of a gate, 64 usage.
 
             Example:
-              echo '{"code":"VALID_TOKEN","time":"2026-11-29T20:00:00.000Z"}' | media-token refusals
+              echo '{"code":"VALID_TOKEN"}' | media-token refusals
             """)
 
     private struct Invocation: CommandValues {
