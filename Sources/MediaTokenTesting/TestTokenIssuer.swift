@@ -26,7 +26,7 @@ public struct TestTokenIssuer: Sendable {
         }
     }
 
-    /// Issues a token. Two calls never return the same token, since each has a session GUID of its own.
+    /// Issues a token. Two calls never return the same token, since each token has its own session GUID.
     ///
     /// - Parameters:
     ///   - requestor: the programmer that the token is for.

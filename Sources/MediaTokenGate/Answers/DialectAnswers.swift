@@ -61,7 +61,7 @@ package final class DialectAnswers: Sendable {
         fill(AnswerCode(.validToken), play, url: nil, expires: token.expires)
     }
 
-    /// The accepted answer with these values, of which those of a grant take precedence.
+    /// The accepted answer with these values. The values of a grant take precedence.
     private func fill(_ code: AnswerCode, _ play: Play?, url: String?, expires: Timestamp) -> GateReply {
         var values: AnswerTemplate.Values = [.expires: String(play?.expires ?? expires.wholeSeconds)]
         (values[.token], values[.url]) = (play?.token, play?.url ?? url)

@@ -16,7 +16,7 @@ struct AnswerRecord: Sendable {
     var accepted: VerifiedToken?
     /// The claims of a token whose signature was verified, whatever became of it.
     var claims: MediaTokenClaims?
-    /// What the client, or the backend that asks for it, calls itself; `nil` if it does not.
+    /// The name of the app, by its own `User-Agent`; `nil` if the request has none.
     var app: String?
     /// Whether the request was left undecided because the replay store failed.
     var isStoreError = false
@@ -54,8 +54,8 @@ extension AnswerRecord {
     /// The most bytes of an app's name: fewer than a session GUID has.
     private static let longestApp = 20
 
-    /// The name and version with which a `User-Agent` begins (RFC 9110, 10.1.5), shortened, as a client may send any
-    /// text; `nil` if it begins otherwise.
+    /// The name and version with which a `User-Agent` begins (RFC 9110, 10.1.5); `nil` if it begins with something
+    /// else. The name is cut, since a client may send any text.
     static func app(_ userAgent: ArraySlice<UInt8>?) -> String? {
         let product: ArraySlice<UInt8> =
             userAgent?.prefix { $0.isTokenCharacter || $0 == UInt8(ascii: "/") } ?? []
