@@ -1,7 +1,8 @@
 internal import Basics
 public import MediaToken
 
-/// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, or a Redis Cluster of them.
+/// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, a Redis Cluster of them, or a quorum of
+/// servers or clusters that know nothing of each other.
 ///
 /// A claim is `SET … NX PXAT …`: the server decides, in the order in which claims reach it, and forgets a key at a time
 /// that follows from the token itself. <doc:ReplayRedis> lists what the store promises through which fault.
@@ -40,7 +41,7 @@ public final class RedisReplayStore: ReplayStore {
 
     private func open(at now: Timestamp, timeouts: Int) throws(ReplayStoreError) {
         try withSession { (session) throws(ReplayStoreError) in
-            try session.wait { session.client.open(at: now, timeouts: timeouts, $0) }
+            try session.wait { session.quorum.open(at: now, timeouts: timeouts, $0) }
         }
     }
 
@@ -48,7 +49,7 @@ public final class RedisReplayStore: ReplayStore {
     public func claim(_ group: [ReplayClaim], at now: Timestamp) -> [Result<ReplayAnswer, ReplayStoreError>] {
         do throws(ReplayStoreError) {
             return try withSession { (session) throws(ReplayStoreError) in
-                try session.wait { done in session.client.claim(group, at: now) { done(.success($0)) } }
+                try session.wait { done in session.quorum.claim(group, at: now) { done(.success($0)) } }
             }
         } catch {
             return group.map { _ in .failure(error) }
@@ -75,34 +76,63 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// The latest fence of the store's shards, if each server takes keys now.
+    /// The latest fence of the store's shards, if each server takes keys now. Of a quorum it is the time since which a
+    /// majority remembers, if a majority takes keys now.
     ///
     /// - Throws: `ReplayStoreError`.
     package func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp {
         try open(at: now, timeouts: 1)
-        return try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).probe() }
+        let fences = try askMajority { (inventory) throws(ReplayStoreError) in try inventory.probe() }
+        // A token is decided if it was issued after the fences of a majority.
+        return fences.sorted()[QuorumVote.majority(of: configuration.members.count) - 1]
     }
 
-    /// What a restart of the server would cost, in one sentence; `nil` if it costs nothing.
+    /// What a restart of the server would cost, in one sentence; `nil` if it costs nothing. A quorum loses a vote, and
+    /// has others.
     ///
     /// - Throws: `ReplayStoreError`.
     package func restartCost() throws(ReplayStoreError) -> String? {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).restartCost() }
+        guard !configuration.isQuorum else { return nil }
+        return try askMajority { (inventory) throws(ReplayStoreError) in try inventory.restartCost() }[0]
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
-    /// deadline holds for each request. A key may be counted twice while a server resizes its table.
+    /// deadline holds for each request. A key may be counted twice while a server resizes its table. Of a quorum it is what
+    /// the server holds that has most entries.
     ///
     /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).contents() }
+        let contents = try askMajority { (inventory) throws(ReplayStoreError) in try inventory.contents() }
+        return contents.max { $0.entries < $1.entries } ?? contents[0]
     }
 
     /// What a claim would find now, without making it: nothing is written.
     ///
     /// - Throws: `ReplayStoreError`.
     package func find(_ question: ReplayQuestion, at now: Timestamp) throws(ReplayStoreError) -> ReplayLookupResult {
-        try withSession { (session) throws(ReplayStoreError) in try RedisInventory(session).find(question, at: now) }
+        let found = try askEach { (inventory) throws(ReplayStoreError) in try inventory.find(question, at: now) }
+        var vote = QuorumVote(claims: 1, servers: found.count)
+        for result in found { vote.add([result.map(\.vote)]) }
+        guard let answer = try vote.answers?[0].get() else { throw .unavailable("\(configuration): undecided") }
+        let results = try RedisQuorum.majority(of: found).get()
+        return results.first { $0.vote == answer } ?? results[0]
+    }
+
+    /// Asks each server of the store, one after the other.
+    private func askEach<Value>(
+        _ body: (RedisInventory) throws(ReplayStoreError) -> Value
+    ) throws(ReplayStoreError) -> [Result<Value, ReplayStoreError>] {
+        try withSession { (session) throws(ReplayStoreError) in
+            session.quorum.clients.map { client in
+                Result { () throws(ReplayStoreError) in try body(RedisInventory(session, client)) }
+            }
+        }
+    }
+
+    private func askMajority<Value>(
+        _ body: (RedisInventory) throws(ReplayStoreError) -> Value
+    ) throws(ReplayStoreError) -> [Value] {
+        try RedisQuorum.majority(of: try askEach(body)).get()
     }
 
     private func withSession<Value>(

@@ -90,7 +90,7 @@ public enum ConfiguredReplayStore: ReplayStore {
         switch self {
         case .memory: nil
         case .lmdb(let store): (try? LoopClaims(store, on: loop))?.claim
-        case .redis(let store): RedisReplayClient(store.configuration, on: loop).claim
+        case .redis(let store): RedisQuorum(store.configuration, on: loop).claim
         }
     }
 

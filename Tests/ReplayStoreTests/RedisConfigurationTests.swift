@@ -34,6 +34,19 @@ struct RedisConfigurationTests {
         #expect(try RedisConfiguration(url: "redis://host").statements.isEmpty)
     }
 
+    @Test("names several hosts, of a quorum or of one cluster, whatever commas a password has")
+    func hosts() throws {
+        let quorum = try RedisConfiguration(url: "redis://gate:a,b@eu:1,[::1]:2,ap/1?quorum=true&prefix=p")
+        #expect(quorum.password == "a,b" && quorum.database == 1 && quorum.isQuorum)
+        #expect(quorum.host == "eu" && quorum.port == 1)
+        #expect(quorum.otherHosts == [.init(name: "::1", port: 2), .init(name: "ap")])
+        #expect(quorum.timeout == .seconds(1))
+        #expect(quorum.members.map(\.host) == ["eu", "::1", "ap"])
+        let seeds = try RedisConfiguration(url: "redis://a,b:7?cluster=true&timeout=300")
+        #expect(seeds.isCluster && seeds.members == [seeds] && seeds.timeout == .milliseconds(300))
+        #expect("\(seeds)" == "redis://a:6379,b:7")
+    }
+
     @Test("shows no password, however it is printed")
     func withheld() throws {
         let configuration = try RedisConfiguration(url: "redis://gate:secret@host")
@@ -75,7 +88,11 @@ struct RedisConfigurationTests {
             ("redis://:secret@host?timout=5", "timout is not a setting of this URL; did you mean timeout?"),
             ("redis://:secret@host?eviction=false", "expected none"),
             ("redis://:secret@host?eviction", "expected none"),
-            ("redis://:secret@host/1?cluster=true", "a cluster"), ("redis://gate:/secret@host", "%2F"),
+            ("redis://:secret@host/1?cluster=true", "a cluster"), ("redis://:secret@a,b,c", "quorum=true"),
+            ("redis://:secret@a,b?quorum=true", "3, 5 or 7"), ("redis://:secret@a,b,c,d?quorum=true", "3, 5 or 7"),
+            ("redis://:secret@a,b,A:6379?quorum=true", "that differ"), ("redis://:secret@a?quorum=true", "1 hosts"),
+            ("redis://:secret@a,,c?quorum=true", "expected NAME"), ("redis://:secret@a,b,c:0?quorum=true", "port is 0"),
+            ("redis://gate:/secret@host", "%2F"),
             ("redis://gate:12/secret@host", "%2F"), ("redis://gate:12?secret@host", "%3F"),
         ])
     func refused(url: String, expected: String) {

@@ -18,9 +18,15 @@ extension ReplayStoreTests {
             var testDescription: String { "\(kind.rawValue): \(clause)" }
         }
 
+        /// Clauses that demand a first of several callers at once, all of whom a quorum may refuse.
+        private static func demandsWinner(_ clause: ReplayStoreClause) -> Bool {
+            clause.name.hasSuffix("get each key first once")
+        }
+
         private static func cases(_ clauses: [ReplayStoreClause]) -> [Case] {
             clauses.flatMap { clause in StoreKind.allCases.map { Case(kind: $0, clause: clause) } }
                 .filter { $0.clause.exemption(of: TestSubject(kind: $0.kind, directory: "")) == nil }
+                .filter { $0.kind != .quorum || !demandsWinner($0.clause) }
         }
 
         private func check(_ tested: Case) async throws {

@@ -13,7 +13,7 @@ enum ReplayStoreTests {}
 
 /// The stores that keep the contract. A further one is a further case.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible {
-    case memory, lmdb, redis, tls, cluster
+    case memory, lmdb, redis, tls, cluster, quorum
 
     var testDescription: String { rawValue }
 }
@@ -35,6 +35,7 @@ struct TestSubject: ReplayStoreSubject {
         case .redis: try RedisForAll.server.get().url + "?" + settings
         case .tls: try RedisForAll.overTLS.get() + "&" + settings
         case .cluster: try RedisForAll.cluster.get().url + "&" + settings
+        case .quorum: try RedisForAll.quorum.get().url + "&" + settings
         }
     }
 
@@ -62,12 +63,12 @@ struct TestSubject: ReplayStoreSubject {
         return switch kind {
         case .memory: .memory
         case .lmdb: .processes(worker: worker, deadline: Program.patience)
-        case .redis, .tls, .cluster: .processes(worker: worker, deadline: .seconds(20) + Program.patience)
+        case .redis, .tls, .cluster, .quorum: .processes(worker: worker, deadline: .seconds(20) + Program.patience)
         }
     }
 
     /// More where each group is a round trip.
-    var claimsInGroup: Int { [.redis, .tls, .cluster].contains(kind) ? 40 : 1 }
+    var claimsInGroup: Int { [.redis, .tls, .cluster, .quorum].contains(kind) ? 40 : 1 }
 }
 
 /// Servers that the tests share which do them no harm.
@@ -87,6 +88,8 @@ private enum RedisForAll {
     ///
     /// `nonisolated(unsafe)`: that closure sets it once, and nothing reads it.
     private nonisolated(unsafe) static var lasting: RedisServer?
+    /// `nonisolated(unsafe)`: the tests only read the quorum's URL.
+    nonisolated(unsafe) static let quorum = Result { try RedisQuorum() }
     /// A cluster that gives its servers 15 seconds to answer each other, since none of them goes away, although on a
     /// busy machine it may look so.
     ///

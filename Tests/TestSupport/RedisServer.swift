@@ -84,6 +84,23 @@ package final class RedisServer {
     }
 }
 
+/// Three real servers that know nothing of each other.
+package final class RedisQuorum {
+    package let servers: [RedisServer]
+
+    package init(_ settings: [String] = []) throws {
+        servers = try (0..<3).map { _ in try RedisServer(settings) }
+    }
+
+    package var url: String { url(of: [0, 1, 2]) }
+
+    /// The URL of a store that has these of the servers and, for further numbers, others that are away.
+    package func url(of numbers: [Int]) -> String {
+        let hosts = numbers.map { "127.0.0.1:\($0 < 3 ? servers[$0].port : $0)" }
+        return "redis://" + hosts.joined(separator: ",") + "?quorum=true"
+    }
+}
+
 /// A real Redis Cluster on the loopback: three primaries with a replica each.
 package final class RedisCluster {
     package let servers: [RedisServer]

@@ -88,6 +88,8 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
     case full(String)
     /// The store cannot be reached, or does not work. The text names the store and the reason.
     case unavailable(String)
+    /// Another user of the store uses it in a way that could accept a token twice beside this one. The text names both.
+    case conflicting(String)
     /// libcrypto failed, in practice because memory ran out.
     case outOfResources(String)
 
@@ -97,6 +99,7 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
         case .full(let limit):
             "the replay store is full: \(limit); it takes new tokens again as old ones expire"
         case .unavailable(let what): "the replay store is unavailable: \(what)"
+        case .conflicting(let what): "the replay store is used in two ways: \(what)"
         case .outOfResources(let what): what
         }
     }

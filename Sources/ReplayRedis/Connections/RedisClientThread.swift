@@ -32,13 +32,13 @@ final class RedisClientThread: Sendable {
         nonisolated(unsafe) let run: () -> Void
         do {
             let loop = try EventLoop()
-            let client = RedisReplayClient(configuration, on: loop)
+            let quorum = RedisQuorum(configuration, on: loop)
             waker = try LoopWaker(loop) { [state] in
                 let calls = state.withLock { state in
                     defer { state.calls = [] }
                     return state.calls
                 }
-                for call in calls { client.claim(call.group, at: call.now) { call.answer($0) } }
+                for call in calls { quorum.claim(call.group, at: call.now) { call.answer($0) } }
             }
             run = { [state] in
                 withExtendedLifetime(waker) { while !state.withLock({ $0.isEnded }) { loop.turn() } }

@@ -5,9 +5,8 @@ struct RedisInventory {
     private let session: RedisSession
     private let client: RedisReplayClient
 
-    init(_ session: RedisSession) {
-        self.session = session
-        client = session.client
+    init(_ session: RedisSession, _ client: RedisReplayClient) {
+        (self.session, self.client) = (session, client)
     }
 
     func contents() throws(ReplayStoreError) -> ReplayStoreContents {
@@ -139,6 +138,7 @@ struct RedisInventory {
         guard let server = client.servers.nodes[node].facts else {
             throw .unavailable("\(address) closed the connection")
         }
+        if let conflict = marker.conflict(with: server) { throw .conflicting("\(address) \(conflict)") }
         if let problem = server.problem ?? marker.problem(on: server) { throw .unavailable("\(address) \(problem)") }
         let fence = now.advanced(by: configuration.clockSkew)
         return marker.renewed(by: server, fence: fence)?.since ?? marker.since

@@ -6,17 +6,17 @@ internal import MediaToken
 /// `@unchecked Sendable`: it is used by the one thread that took it from a ``RedisReplayStore``, until that thread
 /// gives it back.
 final class RedisSession: @unchecked Sendable {
-    let client: RedisReplayClient
+    let quorum: RedisQuorum
     private let loop: EventLoop
 
     init(_ configuration: RedisConfiguration) throws(ReplayStoreError) {
         do { loop = try EventLoop() } catch {
             throw .unavailable("no event loop for \(configuration.address): out of file descriptors or memory")
         }
-        client = RedisReplayClient(configuration, on: loop)
+        quorum = RedisQuorum(configuration, on: loop)
     }
 
-    /// Runs the loop until what `body` begins is done. The client sees to it that it is done by the deadline.
+    /// Runs the loop until what `body` begins is done. The clients see to it that it is done by the deadline.
     func wait<Value>(
         _ body: (@escaping (Result<Value, ReplayStoreError>) -> Void) -> Void
     ) throws(ReplayStoreError) -> Value {

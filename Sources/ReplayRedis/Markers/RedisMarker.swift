@@ -19,12 +19,15 @@ struct RedisMarker: Equatable {
     let isKept: Bool
     private(set) var confirmation: Confirmation
     let losses: RedisLosses
+    /// The hosts of the quorum that the server votes in; `nil` if it decides alone. It votes in no other: two lists of
+    /// hosts may have majorities without a common server.
+    let quorum: String?
 
     private init(
-        since: Timestamp, runID: String, isKept: Bool, confirmation: Confirmation, losses: RedisLosses
+        since: Timestamp, runID: String, isKept: Bool, confirmation: Confirmation, losses: RedisLosses, quorum: String?
     ) {
         (self.since, self.runID, self.isKept, self.confirmation) = (since, runID, isKept, confirmation)
-        self.losses = losses
+        (self.losses, self.quorum) = (losses, quorum)
     }
 
     /// The marker of a store that begins now; `nil` while the losses of the run are not known.
@@ -36,24 +39,29 @@ struct RedisMarker: Equatable {
         let since = losses.hasFollowed ? fence.advanced(by: server.replication.overlap) : fence
         self.init(
             since: since, runID: server.runID, isKept: server.keepsThroughRestart,
-            confirmation: server.replication.isConfirmedByAll ? .confirmed : .unconfirmed, losses: losses)
+            confirmation: server.replication.isConfirmedByAll ? .confirmed : .unconfirmed, losses: losses,
+            quorum: server.quorum)
     }
 
     /// Reads the reply to `GET` of the marker's key; `nil` for anything that is not such a text.
     init?(_ reply: RedisReply) {
         guard let words = reply.text?.utf8.split(separator: UInt8(ascii: " ")).map({ Substring($0) }),
-            words.count == 5, let since = Int64(words[0]), let isKept = Self.keeping[words[2]],
+            words.count == 5 || words.count == 6, let since = Int64(words[0]), let isKept = Self.keeping[words[2]],
             let confirmation = Confirmation(rawValue: String(words[3])), let losses = RedisLosses(words[4])
         else { return nil }
         self.init(
             since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept,
-            confirmation: confirmation, losses: losses)
+            confirmation: confirmation, losses: losses, quorum: words.count == 6 ? String(words[5]) : nil)
     }
 
-    /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation and losses, separated
-    /// by spaces.
+    /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation, losses and, if there
+    /// is one, the quorum, separated by spaces.
     var text: (since: Timestamp, rest: String) {
-        (since, "\(runID) \(isKept ? "kept" : "volatile") \(confirmation.rawValue) \(losses.text)")
+        (
+            since,
+            "\(runID) \(isKept ? "kept" : "volatile") \(confirmation.rawValue) \(losses.text)"
+                + (quorum.map { " \($0)" } ?? "")
+        )
     }
 
     private static let keeping: [Substring: Bool] = ["kept": true, "volatile": false]
@@ -63,11 +71,21 @@ struct RedisMarker: Equatable {
     func isOf(_ server: RedisServerFacts) -> Bool {
         runID == server.runID && server.losses.map { vouches(for: $0, of: server) } == true
             && isKept == remainsKept(by: server) && confirmation == remainingConfirmation(by: server)
+            && quorum == server.quorum
     }
 
     /// Whether the run that set the marker has lost nothing since.
     private func vouches(for losses: RedisLosses, of server: RedisServerFacts) -> Bool {
         losses == self.losses && since >= server.leastFence ?? since
+    }
+
+    /// Why no claim may be accepted that counts the server as one of a quorum, or alone, while the marker says otherwise;
+    /// `nil` if it does not.
+    func conflict(with server: RedisServerFacts) -> String? {
+        guard quorum != server.quorum else { return nil }
+        func name(_ quorum: String?) -> String { quorum.map { "the quorum \($0)" } ?? "no quorum" }
+        return "belongs to \(name(quorum)), and the URL names \(name(server.quorum)); give all users of the store the "
+            + "same hosts"
     }
 
     /// Why no claim may be accepted under the marker, although it holds: its run no longer appends to its file.
@@ -83,7 +101,7 @@ struct RedisMarker: Equatable {
     /// The marker that should replace this one: set by the run that answers now, with the fence of a store that begins
     /// now unless the past can be believed. `nil` if this one holds.
     func renewed(by server: RedisServerFacts, fence: Timestamp) -> RedisMarker? {
-        guard !isOf(server), let losses = server.losses,
+        guard !isOf(server), quorum == server.quorum, let losses = server.losses,
             let new = RedisMarker(beginningOn: server, fence: fence)
         else { return nil }
         let isOfRun = runID == server.runID
@@ -91,8 +109,8 @@ struct RedisMarker: Equatable {
         return RedisMarker(
             since: isBelieved ? since : max(since, isOfRun ? fence : new.since), runID: new.runID,
             isKept: isOfRun ? remainsKept(by: server) : new.isKept,
-            confirmation: isOfRun ? remainingConfirmation(by: server) : newConfirmation(new, on: server), losses: losses
-        )
+            confirmation: isOfRun ? remainingConfirmation(by: server) : newConfirmation(new, on: server),
+            losses: losses, quorum: quorum)
     }
 
     /// Whether another run than the one that set the marker has all keys that were set under it.

@@ -77,6 +77,7 @@ extension RedisClaimGroup {
             var problem = server.problem
             for (shard, reply) in zip(part.shards, replies.keys) {
                 let old = RedisMarker(reply)
+                if let conflict = old?.conflict(with: server) { throw .conflicting("\(replies.address) \(conflict)") }
                 problem = problem ?? old?.problem(on: server)
                 guard let new = renewed(reply, by: server, fence) else { continue }
                 // Without a cluster's table nobody knows who could be promoted with what was there before.

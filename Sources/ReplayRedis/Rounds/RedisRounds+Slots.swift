@@ -15,9 +15,9 @@ extension RedisRounds {
             if let client { search?.clients.append(client) }
             return
         }
-        let first = servers.number(of: configuration.address)
-        let others = servers.owning.filter { $0 != first }
-        search = RedisSlotSearch(candidates: [first] + others, clients: client.map { [$0] } ?? [])
+        let seeds = configuration.seeds.map { servers.number(of: $0) }
+        let others = servers.owning.filter { !seeds.contains($0) }
+        search = RedisSlotSearch(candidates: seeds + others, clients: client.map { [$0] } ?? [])
         searchNext(moment)
     }
 

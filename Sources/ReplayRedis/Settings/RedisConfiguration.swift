@@ -27,11 +27,27 @@ public struct RedisConfiguration: Sendable, Equatable {
         public init() {}
     }
 
+    /// A server, by its name or address, and its port.
+    public struct Host: Sendable, Hashable {
+        public var name: String
+        public var port: UInt16
+
+        public init(name: String, port: UInt16 = 6379) {
+            (self.name, self.port) = (name, port)
+        }
+    }
+
     /// The name or the address of the server. A name is looked up whenever a connection is made; the last known
     /// addresses serve while the resolver is slow.
     public var host: String
     /// The server's port.
     public var port: UInt16 = 6379
+    /// Servers beside the first: further nodes of the cluster, any of which tells who owns a slot, or the other servers
+    /// of the quorum.
+    public var otherHosts: [Host] = []
+    /// Whether the hosts are independent servers, or nodes of independent clusters, a majority of which decides each
+    /// claim. All users of the store must name the same hosts.
+    public var isQuorum = false
     /// The ACL user; `nil` for the default user.
     public var user: String?
     /// The user's password; `nil` for none.
@@ -46,7 +62,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var tls: TLS?
     /// The beginning of all keys of this store. Stores with different prefixes know nothing of each other.
     public var prefix = "media-token"
-    /// The time that a claim may take, including the time to connect. After that the store cannot decide.
+    /// The time that a claim may take, including the time to connect. After that the store cannot decide. A URL with
+    /// several hosts, which are apart, has a second.
     public var timeout = Duration.milliseconds(250)
     /// The number of replicas that must confirm a claim before it is answered (`WAIT`); `nil` for one replica in a
     /// cluster, on each primary that has any, and none on a single server.
@@ -63,6 +80,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var assumesDurability = false
     /// How far Adobe's clock may be ahead of the host's: added to the fence of a store without a past.
     public var clockSkew: Duration = VerificationPolicy.defaultClockSkew
+    /// The hosts of the quorum that this server belongs to, as its markers name them; `nil` for a server on its own.
+    private(set) var quorum: String?
 
     /// The server at `host`, with defaults for all the rest.
     public init(host: String) {
@@ -73,21 +92,23 @@ public struct RedisConfiguration: Sendable, Equatable {
     ///
     /// - Throws: ``URLError``.
     public init(url: String) throws(URLError) {
+        let (url, others) = Self.split(url)
         guard let parts = URLComponents(string: url), let scheme = parts.scheme, ["redis", "rediss"].contains(scheme),
-            let host = parts.host, !host.isEmpty
+            let first = Self.host(parts)
         else { throw URLError(description: "cannot be read; expected \(Self.form)") }
         // An @ after the host means that a password has a slash or a question mark in it, and nobody must see the rest.
         guard !(parts.percentEncodedPath + (parts.percentEncodedQuery ?? "")).contains("@") else {
             throw URLError(description: "has an @ after the host; write / as %2F, ? as %3F and @ as %40 in a password")
         }
-        // An IPv6 address is in brackets.
-        self.init(host: host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)
-        if let number = parts.port {
-            guard let port = UInt16(exactly: number), port > 0 else {
-                throw URLError(description: "the port is \(number); expected 1 to 65535")
+        self.init(host: first)
+        port = try Self.port(parts)
+        otherHosts = try others.map { text throws(URLError) in
+            guard let parts = URLComponents(string: "redis://" + text), let host = Self.host(parts) else {
+                throw URLError(description: "has a host '\(printable(text, limit: 40))'; expected NAME or NAME:PORT")
             }
-            self.port = port
+            return Host(name: host, port: try Self.port(parts))
         }
+        if !otherHosts.isEmpty { timeout = .seconds(1) }
         user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
         password = parts.password
         database = try Self.database(in: parts.path)
@@ -119,6 +140,16 @@ public struct RedisConfiguration: Sendable, Equatable {
         if tls?.key != nil, tls?.certificate == nil {
             query.refuse(nil, "has tls-key without tls-certificate; expected both")
         }
+        let names = ([Host(name: host, port: port)] + otherHosts).map { "\($0.name.lowercased()):\($0.port)" }
+        if isQuorum, names.count < 3 || names.count % 2 == 0 || Set(names).count < names.count {
+            query.refuse("quorum", "is given with \(names.count) hosts; expected 3, 5 or 7 that differ")
+        }
+        if !isQuorum, !isCluster, names.count > 1 {
+            query.refuse(
+                nil,
+                "has \(names.count) hosts; expected cluster=true for nodes of one cluster, or quorum=true "
+                    + "for servers that know nothing of each other")
+        }
         if isCluster, database != 0 {
             query.refuse(nil, "names database \(database) of a cluster, which has none but 0")
         }
@@ -127,6 +158,7 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// The settings of the URL's query.
     private static let table = SettingsTable<RedisURLDraft>([
         .flag("cluster", "Whether the host is a node of a Redis Cluster", \.configuration.isCluster),
+        .flag("quorum", "Whether a majority of the hosts decides", \.configuration.isQuorum),
         Setting("prefix", "TEXT", .text(), "Beginning of all keys of the store") { query, name, draft in
             // Braces would change which part of a key a cluster hashes.
             let prefix = query.value(name, "printable ASCII without braces") { text in
@@ -169,8 +201,32 @@ public struct RedisConfiguration: Sendable, Equatable {
 
     /// The form of the URL, for help texts and error messages.
     public static let form =
-        "redis[s]://[user:password@]host[:port][/db][?"
+        "redis[s]://[user:password@]host[:port][,host…][/db][?"
         + table.settings.map { "\($0.name)=\($0.placeholder ?? "true")" }.joined(separator: "&") + "]"
+
+    /// Takes all hosts but the first out of a URL. A comma may be part of a password too.
+    private static func split(_ url: String) -> (url: String, others: [String]) {
+        guard let scheme = url.firstRange(of: "://") else { return (url, []) }
+        let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        let login = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+        let hosts = authority[login...].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        return (url[..<login] + hosts[0] + url[authority.endIndex...], Array(hosts.dropFirst()))
+    }
+
+    /// The host of a URL, without the brackets of an IPv6 address; `nil` if there is none.
+    private static func host(_ parts: URLComponents) -> String? {
+        parts.host.flatMap { host in
+            host.isEmpty ? nil : host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        }
+    }
+
+    private static func port(_ parts: URLComponents) throws(URLError) -> UInt16 {
+        guard let number = parts.port else { return 6379 }
+        guard let port = UInt16(exactly: number), port > 0 else {
+            throw URLError(description: "the port is \(number); expected 1 to 65535")
+        }
+        return port
+    }
 
     private static func database(in path: String) throws(URLError) -> Int {
         let name = path.drop { $0 == "/" }
@@ -183,6 +239,24 @@ public struct RedisConfiguration: Sendable, Equatable {
     }
 
     var isTLS: Bool { tls != nil }
+
+    /// The configuration of each server that is asked for itself: of the one, of the one cluster, or of a quorum's.
+    package var members: [RedisConfiguration] {
+        guard isQuorum else { return [self] }
+        let hosts = [Host(name: host, port: port)] + otherHosts
+        return hosts.map { host in
+            var member = self
+            (member.host, member.port, member.otherHosts) = (host.name, host.port, [])
+            member.quorum = hosts.map { "\($0.name.lowercased()):\($0.port)" }.sorted().joined(separator: ",")
+            return member
+        }
+    }
+
+    /// The nodes that are asked first who owns a cluster's slots.
+    var seeds: [RedisAddress] {
+        [address] + otherHosts.map { RedisAddress(host: $0.name, port: Int32($0.port), isTLS: isTLS) }
+    }
+
     var address: RedisAddress { RedisAddress(host: host, port: Int32(port), isTLS: isTLS) }
 
     /// What the operator states about the server, as the URL has it, in order.
@@ -209,7 +283,9 @@ private struct RedisURLDraft {
 
 extension RedisConfiguration: CustomStringConvertible, CustomReflectable {
     /// The server's address, without user and password.
-    public var description: String { address.description }
+    public var description: String {
+        otherHosts.reduce(address.description) { "\($0),\($1.name):\($1.port)" }
+    }
     /// An empty mirror, so that a dump does not show the password.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,11 +1,14 @@
 internal import MediaToken
 internal import ReplayRedis
 
-/// A process that uses the store: the store's rounds, its connections, and the claims that it waits for.
+/// A process that uses the store: the rounds of each server or cluster, the connections, and the claims that it waits
+/// for.
 final class ModelClient {
     /// A connection: what is on its way in both directions.
     final class Connection {
         let link: RedisLink
+        /// Whose rounds made it.
+        let member: Int
         let server: ModelServer
         var toServer: [RedisCommand] = []
         var toClient: [RedisReply] = []
@@ -15,26 +18,31 @@ final class ModelClient {
         /// Whether the client has given the connection up. What it sent may still reach the server.
         var isAbandoned = false
 
-        init(_ link: RedisLink, to server: ModelServer) {
-            self.link = link
-            self.server = server
+        init(_ link: RedisLink, of member: Int, to server: ModelServer) {
+            (self.link, self.member, self.server) = (link, member, server)
         }
     }
 
+    /// A group of claims that the servers vote on.
     struct Pending {
+        var vote: QuorumVote
         let claims: [ReplayClaim]
         let owners: [Int]
         let since: Int64
     }
 
-    var rounds: RedisRounds
+    var members: [RedisRounds]
     var connections: [Connection] = []
     var pending: [Int: Pending] = [:]
+    /// The group that each number of a member's rounds stands for.
+    var groups: [[Int: Int]]
+    var lastGroup = 0
     /// How far the client's clock is ahead of the true time, in milliseconds.
     let clockOffset: Int64
 
     init(_ configuration: RedisConfiguration, clockOffset: Int64) {
-        rounds = RedisRounds(configuration)
+        members = configuration.members.map { RedisRounds($0) }
+        groups = members.map { _ in [:] }
         self.clockOffset = clockOffset
     }
 }

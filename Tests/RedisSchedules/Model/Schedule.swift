@@ -74,9 +74,10 @@ package struct Schedule {
 
     private init(_ choices: Choices, journal: Bool) {
         var choices = choices
-        let isCluster = choices.chance(50)
+        let kind = choices.pick(4)
+        let (isCluster, isQuorum) = (kind < 2, kind == 2)
         let isDurable = choices.chance(50)
-        let replicas = choices.pick(3)
+        let replicas = isQuorum ? 0 : choices.pick(3)
         let sameWait: Int? = [nil, 0, 1, 2][choices.pick(4)]
         let differ = choices.chance(30)
         waits = (0..<2).map { _ in
@@ -85,7 +86,8 @@ package struct Schedule {
         }
         let offsets = (0..<2).map { _ in Int64(choices.pick(4001)) - 2000 }
         world = World(
-            isCluster: isCluster, isDurable: isDurable, replicas: replicas, waits: waits, clockOffsets: offsets)
+            isCluster: isCluster, isQuorum: isQuorum, isDurable: isDurable, replicas: replicas, waits: waits,
+            clockOffsets: offsets)
         faults = Fault.allCases.filter { _ in choices.chance(30) }
         faultRate = [4, 8, 16][choices.pick(3)]
         choiceOfTokens = [2, 6][choices.pick(2)]
@@ -93,7 +95,8 @@ package struct Schedule {
         self.choices = choices
         if journal { world.journal = [] }
         world.note(
-            "cluster \(isCluster), durable \(isDurable), replicas \(replicas), waits \(waits), clocks \(offsets)")
+            "cluster \(isCluster), quorum \(isQuorum), durable \(isDurable), replicas \(replicas), waits \(waits), clocks \(offsets)"
+        )
     }
 
     /// Has most schedules begin with a store that a client has opened.
@@ -244,9 +247,10 @@ package struct Schedule {
 
     /// Cuts a region off, or has a replica outside of it take over from its primary, or ends the cut.
     private mutating func cutRegion(at server: ModelServer) {
-        guard world.configuration.isCluster else { return }
+        let isQuorum = world.configuration.isQuorum
+        guard world.configuration.isCluster || isQuorum else { return }
         guard let region = world.cutRegion else {
-            guard !server.followers.isEmpty, !server.isHung else { return }
+            guard isQuorum || !server.followers.isEmpty, !server.isHung else { return }
             return world.cutOff(server, isNear: choices.chance(50), clients: choices.chance(70) ? [1] : [])
         }
         let far = region.primary.followers.filter(\.isCutOff).map(\.server)

@@ -46,15 +46,20 @@ final class World {
     ///   - isDurable: whether the servers keep all that they acknowledge through a restart.
     ///   - replicas: the number of replicas that each primary has.
     ///   - waits: for how many replicas the claims of each client wait, as its URL says; `nil` if it says nothing.
-    init(isCluster: Bool, isDurable: Bool, replicas: Int, waits: [Int?], clockOffsets: [Int64]) {
+    init(
+        isCluster: Bool, isQuorum: Bool, isDurable: Bool, replicas: Int, waits: [Int?], clockOffsets: [Int64]
+    ) {
         var configuration = RedisConfiguration(host: "host")
         configuration.port = 1
         configuration.isCluster = isCluster
         configuration.timeout = .milliseconds(Int(Self.timeout))
-        configuration.clockSkew = .zero
         configuration.clockSkew = .milliseconds(Self.skew)
+        let count: Int32 = isQuorum ? 3 : isCluster ? 2 : 1
+        if isQuorum {
+            configuration.isQuorum = true
+            configuration.otherHosts = (2...UInt16(count)).map { RedisConfiguration.Host(name: "host", port: $0) }
+        }
         self.configuration = configuration
-        let count: Int32 = isCluster ? 2 : 1
         let primaries = (1...count).map { ModelServer(port: $0, isCluster: isCluster, isDurable: isDurable) }
         servers = primaries
         for copy in 0..<Int32(replicas) {
@@ -123,15 +128,21 @@ final class World {
         }
         note("client \(number(client)) claims \(wanted.map { "\($0.token)\($0.fingerprint.map { "/\($0)" } ?? "")" })")
         let moment = moment(client)
-        let group = client.rounds.claim(claims, at: time(of: client), moment)
-        client.pending[group] = ModelClient.Pending(claims: claims, owners: owners, since: now)
+        client.lastGroup += 1
+        client.pending[client.lastGroup] = ModelClient.Pending(
+            vote: QuorumVote(claims: claims.count, servers: client.members.count), claims: claims, owners: owners,
+            since: now)
+        for member in client.members.indices {
+            let group = client.members[member].claim(claims, at: time(of: client), moment)
+            client.groups[member][group] = client.lastGroup
+        }
         try carryOut(for: client)
     }
 
     /// Has a client check the servers and set the markers that are missing.
     func open(by client: ModelClient) throws(Violation) {
         note("client \(number(client)) opens the store")
-        _ = client.rounds.open(at: time(of: client), moment(client))
+        for member in client.members.indices { _ = client.members[member].open(at: time(of: client), moment(client)) }
         try carryOut(for: client)
     }
 
@@ -163,11 +174,16 @@ final class World {
 
     /// Carries out what a client's rounds want.
     private func carryOut(for client: ModelClient) throws(Violation) {
-        while let action = client.rounds.nextAction() {
+        for member in client.members.indices { try carryOut(member, for: client) }
+        client.connections.removeAll { $0.isAbandoned && ($0.toServer.isEmpty || !$0.server.isUp) }
+    }
+
+    private func carryOut(_ member: Int, for client: ModelClient) throws(Violation) {
+        while let action = client.members[member].nextAction() {
             switch action {
             case .connect(let link):
                 let server = server(at: link.address.port)
-                let connection = ModelClient.Connection(link, to: server)
+                let connection = ModelClient.Connection(link, of: member, to: server)
                 if !server.isUp { connection.ending = .unavailable("\(link.address) cannot be reached") }
                 client.connections.append(connection)
             case .send(let commands, let link):
@@ -177,10 +193,13 @@ final class World {
                 connection.toServer += commands
             case .close(let link):
                 client.connections.first { $0.link == link }?.isAbandoned = true
-            case .answer(let group, let answers):
-                guard let pending = client.pending.removeValue(forKey: group) else {
+            case .answer(let number, let answers):
+                guard let group = client.groups[member].removeValue(forKey: number) else {
                     throw Violation(description: "a group was answered twice")
                 }
+                client.pending[group]?.vote.add(answers)
+                guard let pending = client.pending[group], let answers = pending.vote.answers else { continue }
+                client.pending[group] = nil
                 guard now - pending.since <= Self.timeout else {
                     throw Violation(description: "a group was answered after its deadline")
                 }
@@ -188,13 +207,14 @@ final class World {
             case .conclude: break
             }
         }
-        client.connections.removeAll { $0.isAbandoned && ($0.toServer.isEmpty || !$0.server.isUp) }
     }
 
     /// The server at a port. A replica that has taken over from a single server has its address.
     private func server(at port: Int32) -> ModelServer {
         let found = servers.first { $0.port == port }
-        if !configuration.isCluster, let promoted = servers.first(where: { $0.isUp && $0.primary == nil }) {
+        if !configuration.isCluster, !configuration.isQuorum,
+            let promoted = servers.first(where: { $0.isUp && $0.primary == nil })
+        {
             return promoted
         }
         return found ?? servers[0]
@@ -303,11 +323,11 @@ final class World {
             guard let ending = connection.ending else { return }
             note("client \(number(client)) sees the end of its connection to \(connection.server.port)")
             client.connections.removeAll { $0 === connection }
-            client.rounds.ended(connection.link, ending, moment(client))
+            client.members[connection.member].ended(connection.link, ending, moment(client))
         } else {
             let replies = Array(connection.toClient.prefix(count))
             connection.toClient.removeFirst(replies.count)
-            client.rounds.received(replies, on: connection.link, moment(client))
+            client.members[connection.member].received(replies, on: connection.link, moment(client))
         }
         try carryOut(for: client)
     }
@@ -317,7 +337,7 @@ final class World {
         note("the connection of client \(number(client)) to \(connection.server.port) breaks")
         if !losesCommands {
             // The commands are carried out on a connection whose replies nobody reads.
-            let rest = ModelClient.Connection(connection.link, to: connection.server)
+            let rest = ModelClient.Connection(connection.link, of: connection.member, to: connection.server)
             (rest.toServer, rest.isAsking, rest.isAbandoned) = (connection.toServer, connection.isAsking, true)
             client.connections.append(rest)
         }
@@ -341,13 +361,15 @@ final class World {
     func pass(_ milliseconds: Int64) throws(Violation) {
         let end = now + milliseconds
         while true {
-            let alarms = clients.compactMap { client in
-                client.rounds.alarm.map { Self.start + ($0 - Self.instant).clampedMilliseconds }
+            let alarms = clients.flatMap(\.members).compactMap(\.alarm).map {
+                Self.start + ($0 - Self.instant).clampedMilliseconds
             }
             guard let next = alarms.min(), next <= end else { break }
             now = max(now, next)
-            for client in clients where client.rounds.alarm != nil {
-                client.rounds.elapsed(moment(client))
+            for client in clients {
+                for member in client.members.indices where client.members[member].alarm != nil {
+                    client.members[member].elapsed(moment(client))
+                }
                 try carryOut(for: client)
             }
         }

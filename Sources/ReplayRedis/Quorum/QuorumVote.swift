@@ -1,0 +1,84 @@
+package import MediaToken
+
+/// What the servers of a quorum answer to the claims of one group, and what that comes to.
+///
+/// A token is accepted once a majority of the servers had its claim first. Two majorities have a server in common, and
+/// no server has two claims on one key first, so no token is accepted twice: whichever servers are away, start again
+/// empty, or are cut off from each other. A server that may have forgotten a token answers `predatesStore`, which is no
+/// vote for it. Two callers who claim one token at once may both be refused.
+package struct QuorumVote {
+    package typealias Answer = Result<ReplayAnswer, ReplayStoreError>
+
+    private let servers: Int
+    /// The answers so far, for each claim.
+    private var votes: [[Answer]]
+
+    /// - Parameters:
+    ///   - claims: the number of claims in the group.
+    ///   - servers: the number of servers that are asked.
+    package init(claims: Int, servers: Int) {
+        self.servers = servers
+        votes = Array(repeating: [], count: claims)
+    }
+
+    /// The least number of servers that any other majority shares a server with.
+    package static func majority(of servers: Int) -> Int { servers / 2 + 1 }
+
+    /// Records what one server answers, claim by claim.
+    package mutating func add(_ answers: [Answer]) {
+        for (position, answer) in zip(votes.indices, answers) { votes[position].append(answer) }
+    }
+
+    /// The answers to all claims; `nil` while one of them depends on a server that has not answered.
+    package var answers: [Answer]? {
+        let answers = votes.compactMap(answer)
+        return answers.count == votes.count ? answers : nil
+    }
+
+    private func answer(to votes: [Answer]) -> Answer? {
+        let majority = Self.majority(of: servers)
+        var (firsts, uses) = (0, 0)
+        var (retries, fences): ([Timestamp], [Timestamp]) = ([], [])
+        var errors: [ReplayStoreError] = []
+        for vote in votes {
+            switch vote {
+            case .success(.first): firsts += 1
+            case .success(.repeated(let since)): retries.append(since)
+            case .success(.alreadyUsed): uses += 1
+            case .success(.predatesStore(let since)): fences.append(since)
+            case .failure(.conflicting(let what)): return .failure(.conflicting(what))
+            case .failure(let error): errors.append(error)
+            }
+        }
+        if firsts >= majority { return .success(.first) }
+        // What one caller was granted by some servers, and tried again, no other caller can have a majority for.
+        let granted = firsts + retries.count
+        if granted >= majority, let since = retries.min() { return .success(.repeated(since: since)) }
+        if fences.count >= majority { return .success(.predatesStore(since: fences.sorted()[fences.count - majority])) }
+        if uses >= majority { return .success(.alreadyUsed) }
+        guard votes.count == servers else { return nil }
+        // Somebody else has claimed it. Whether he has a majority makes no difference to this caller.
+        return uses > 0 ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors))
+    }
+}
+
+extension ReplayStoreError {
+    /// The error of a quorum, in which these servers cannot be relied on, and the others do not suffice.
+    static func undecided(by servers: Int, _ errors: [ReplayStoreError]) -> ReplayStoreError {
+        guard servers > 1 else { return errors[0] }
+        let reasons = errors.map { if case .unavailable(let what) = $0 { what } else { $0.description } }
+        return .unavailable("\(errors.count) of \(servers) servers do not answer: " + reasons.joined(separator: "; "))
+    }
+}
+
+extension ReplayLookupResult {
+    /// The answer that a claim would get from the server that was asked.
+    var vote: ReplayAnswer {
+        switch use {
+        case .unused: .first
+        case .used: .alreadyUsed
+        case .predatesStore(let since): .predatesStore(since: since)
+        case .forgotten: .predatesStore(since: keptUntil)
+        }
+    }
+}
