@@ -29,9 +29,12 @@ public struct RedisConfiguration: Sendable, Equatable {
 
     /// A server, by its name or address, and its port.
     public struct Host: Sendable, Hashable {
+        /// The server's name or address. A name is looked up whenever a connection is made.
         public var name: String
+        /// The server's port.
         public var port: UInt16
 
+        /// The server with this name or address.
         public init(name: String, port: UInt16 = 6379) {
             (self.name, self.port) = (name, port)
         }
