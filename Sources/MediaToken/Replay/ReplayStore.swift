@@ -109,7 +109,8 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
 /// `ReplayStoreTesting` checks it, apart from what is said about errors and a full store:
 ///
 /// - A key is answered `.first` exactly once until its `until` has passed by more than
-///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store.
+///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store. Only a
+///   store whose servers vote may answer all of several callers `.alreadyUsed` who claim one key at the same time.
 /// - The claims of a group are decided in order, so if a key occurs twice, only the earlier claim can be `.first`.
 /// - A store may answer a whole group with one error. If it can decide some of the claims, it decides them whatever
 ///   becomes of the others.
