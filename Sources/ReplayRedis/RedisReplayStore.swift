@@ -33,16 +33,17 @@ public final class RedisReplayStore: ReplayStore {
 
     /// Connects, checks that the store can be relied on, and sets its fence if it begins now.
     ///
+    /// A quorum is opened if a majority of its servers is, and none of the others is used with other hosts.
+    ///
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
     /// - Throws: `ReplayStoreError`: the server is out of reach, refuses the login, may evict keys, is too old, …
     public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
-        try open(at: now, timeouts: 4)
-    }
-
-    private func open(at now: Timestamp, timeouts: Int) throws(ReplayStoreError) {
-        try withSession { (session) throws(ReplayStoreError) in
-            try session.wait { session.quorum.open(at: now, timeouts: timeouts, $0) }
+        let outcomes = try withSession { (session) throws(ReplayStoreError) in
+            try session.wait { done in
+                session.quorum.open(at: now, timeouts: 4, waitsForAll: true) { done(.success($0)) }
+            }
         }
+        _ = try RedisQuorum.majority(of: outcomes.compactMap(\.self), among: outcomes.count).get()
     }
 
     /// Decides the claims of a group, in one flush to each server, as the protocol `ReplayStore` demands.
@@ -76,15 +77,32 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// The latest fence of the store's shards, if each server takes keys now. Of a quorum it is the time since which a
-    /// majority remembers, if a majority takes keys now.
+    /// What the store reports of itself, if each server takes keys now, or a majority of a quorum's servers.
+    ///
+    /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp {
-        try open(at: now, timeouts: 1)
-        let fences = try askMajority { (inventory) throws(ReplayStoreError) in try inventory.probe() }
-        // A token is decided if it was issued after the fences of a majority.
-        return fences.sorted()[QuorumVote.majority(of: configuration.members.count) - 1]
+    package func report(at now: Timestamp) throws(ReplayStoreError) -> ReplayStoreReport {
+        try withSession { (session) throws(ReplayStoreError) in
+            let clients = session.quorum.clients
+            let opened = try session.wait { done in
+                session.quorum.open(at: now, timeouts: 1, waitsForAll: false) { done(.success($0)) }
+            }
+            let outcomes = zip(clients, opened).map { client, outcome in
+                outcome?.flatMap { () in
+                    Result { () throws(ReplayStoreError) in try RedisInventory(session, client).probe() }
+                }
+            }
+            let fences = try RedisQuorum.majority(of: outcomes.compactMap(\.self), among: clients.count).get()
+            // A token is decided if it was issued after the fences of a majority.
+            let fence = fences.sorted()[QuorumVote.majority(of: clients.count) - 1]
+            let servers = zip(clients, outcomes).map { client, outcome in
+                ReplayStoreReport.Server(
+                    name: client.configuration.description,
+                    problem: outcome.flatMap { if case .failure(let error) = $0 { error } else { nil } })
+            }
+            return ReplayStoreReport(fence: fence, servers: clients.count > 1 ? servers : [])
+        }
     }
 
     /// What a restart of the server would cost, in one sentence; `nil` if it costs nothing. A quorum loses a vote, and
@@ -97,8 +115,8 @@ public final class RedisReplayStore: ReplayStore {
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
-    /// deadline holds for each request. A key may be counted twice while a server resizes its table. Of a quorum it is what
-    /// the server holds that has most entries.
+    /// deadline holds for each request. A key may be counted twice while a server resizes its table. For a quorum, the
+    /// contents are those of the server that has most entries.
     ///
     /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
@@ -114,7 +132,7 @@ public final class RedisReplayStore: ReplayStore {
         var vote = QuorumVote(claims: 1, servers: found.count)
         for result in found { vote.add([result.map(\.vote)]) }
         guard let answer = try vote.answers?[0].get() else { throw .unavailable("\(configuration): undecided") }
-        let results = try RedisQuorum.majority(of: found).get()
+        let results = try RedisQuorum.majority(of: found, among: found.count).get()
         return results.first { $0.vote == answer } ?? results[0]
     }
 
@@ -132,7 +150,8 @@ public final class RedisReplayStore: ReplayStore {
     private func askMajority<Value>(
         _ body: (RedisInventory) throws(ReplayStoreError) -> Value
     ) throws(ReplayStoreError) -> [Value] {
-        try RedisQuorum.majority(of: try askEach(body)).get()
+        let outcomes = try askEach(body)
+        return try RedisQuorum.majority(of: outcomes, among: outcomes.count).get()
     }
 
     private func withSession<Value>(

@@ -156,13 +156,18 @@ public enum ConfiguredReplayStore: ReplayStore {
     /// - Returns: the store's fence; `nil` if it has none. Tokens issued up to this time are rejected.
     /// - Throws: `ReplayStoreError`.
     @discardableResult
-    public func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp? {
+    public func probe(at now: Timestamp) throws(ReplayStoreError) -> Timestamp? { try report(at: now).fence }
+
+    /// Checks the store like ``probe(at:)``, and reports which of a quorum's servers are away.
+    ///
+    /// - Throws: `ReplayStoreError`.
+    package func report(at now: Timestamp) throws(ReplayStoreError) -> ReplayStoreReport {
         switch self {
-        case .memory(let store): return store.fence
+        case .memory(let store): return ReplayStoreReport(fence: store.fence)
         case .lmdb(let store):
             try store.probe(at: now)
-            return store.fence
-        case .redis(let store): return try store.probe(at: now)
+            return ReplayStoreReport(fence: store.fence)
+        case .redis(let store): return try store.report(at: now)
         }
     }
 

@@ -60,5 +60,28 @@ extension EndToEnd {
             #expect(try next.admin("/readyz") == "ready\n200")
             #expect(try !next.logged().contains("fenced"))
         }
+
+        @Test("a gate whose quorum lacks a server is ready, names the server, and goes on accepting tokens")
+        func quorum() throws {
+            let quorum = try RedisQuorum()
+            let gate = try GateProcess(in: place, replays: quorum.url, ["--skew", "0", "--ready-while-fenced"])
+            let name = "redis://127.0.0.1:\(quorum.servers[1].port)"
+            let up = "\nmedia_token_store_server_up{server=\"\(name)\"} "
+            #expect(try gate.admin("/metrics").contains(up + "1\n"))
+            quorum.servers[1].end(SIGKILL)
+            try gate.wait { try gate.admin("/metrics").contains(up + "0\n") }
+            let readiness = try gate.admin("/readyz")
+            #expect(readiness.hasPrefix("ready\nwarning: ") && readiness.contains(name), "\(readiness)")
+            try gate.wait { try gate.logged().contains("is away, and the others decide: ") }
+            // A token of a later second than that of the fence.
+            try gate.wait {
+                let request = GateProcess.verification(try place.tokens(1)[0])
+                return try RawConnection(port: gate.port).ask(request)?.status == 200
+            }
+            try quorum.servers[1].start()
+            try gate.wait { try gate.admin("/metrics").contains(up + "1\n") }
+            try gate.wait { try gate.logged().contains("the replay store's server \(name) works again") }
+            #expect(try gate.logged().components(separatedBy: "is away, and the others decide").count == 2)
+        }
     }
 }

@@ -65,7 +65,7 @@ extension EndToEnd {
         @Test("a Prometheus that asks two gates answers each query of the dashboard, and evaluates each rule")
         func queries() throws {
             try GateDestination.makeCertificate(folder + "/gate", days: 90)
-            let redis = try RedisServer()
+            let redis = try RedisQuorum()
             let gates = [
                 try GateProcess(
                     in: place, replays: "lmdb:\(folder)/replays",
@@ -74,7 +74,7 @@ extension EndToEnd {
                         "\(folder)/gate.pem", "--tls-key", "\(folder)/gate.key",
                     ]),
                 try GateProcess(
-                    in: place, replays: redis.url + "?durable=server", GateDestination.strict + ["--report-only"]),
+                    in: place, replays: redis.url + "&durable=server", GateDestination.strict + ["--report-only"]),
             ]
             for gate in gates {
                 let metrics = try Program("curl").succeed(["-s", "http://127.0.0.1:\(gate.adminPort)/metrics"])

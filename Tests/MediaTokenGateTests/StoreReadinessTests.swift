@@ -1,5 +1,6 @@
 import HTTP
 import MediaToken
+import Synchronization
 import TestSupport
 import Testing
 
@@ -40,26 +41,40 @@ struct StoreReadinessTests {
         let ready = StoreReadiness(waits: true)
         let failure = ReplayStoreError.unavailable("down")
         #expect(ready.fence == nil)
-        #expect(ready.answer(to: .success(Self.fence), at: at(-5000)) == .fenced(seconds: 6))
+        #expect(ready.answer(to: .success(ReplayStoreReport(fence: Self.fence)), at: at(-5000)) == .fenced(seconds: 6))
         #expect(ready.fence == Self.fence)
         #expect(ready.answer(to: .failure(failure), at: at(-4000)) == .failed(failure))
-        #expect(ready.answer(to: .success(Self.fence), at: at(440)) == .fenced(seconds: 1))
-        #expect(ready.answer(to: .success(Self.fence), at: at(441)) == .ready)
+        #expect(ready.answer(to: .success(ReplayStoreReport(fence: Self.fence)), at: at(440)) == .fenced(seconds: 1))
+        #expect(ready.answer(to: .success(ReplayStoreReport(fence: Self.fence)), at: at(441)) == .ready)
         let later = Self.fence.advanced(byMilliseconds: 100_000)
-        #expect(ready.answer(to: .success(later), at: at(70_000)) == .ready)
+        #expect(ready.answer(to: .success(ReplayStoreReport(fence: later)), at: at(70_000)) == .ready)
         #expect(ready.fence == later)
         #expect(ready.answer(to: .failure(failure), at: at(71_000)) == .failed(failure))
-        #expect(ready.answer(to: .success(later), at: at(72_000)) == .ready)
+        #expect(ready.answer(to: .success(ReplayStoreReport(fence: later)), at: at(72_000)) == .ready)
     }
 
     @Test("without a fence, or told not to wait, a gate is ready at once")
     func waitsNever() {
-        #expect(StoreReadiness(waits: true).answer(to: .success(nil), at: at(0)) == .ready)
+        #expect(StoreReadiness(waits: true).answer(to: .success(ReplayStoreReport(fence: nil)), at: at(0)) == .ready)
         let told = StoreReadiness(waits: false)
-        #expect(told.answer(to: .success(Self.fence), at: at(-5000)) == .ready)
+        #expect(told.answer(to: .success(ReplayStoreReport(fence: Self.fence)), at: at(-5000)) == .ready)
         #expect(told.answer(to: .failure(.full("1")), at: at(-5000)) == .failed(.full("1")))
         #expect(!told.isStopping)
         told.stop()
         #expect(told.isStopping)
+    }
+
+    @Test("a server that a quorum can do without is named once when it goes and once when it is back")
+    func servers() {
+        let changes = Mutex<[StoreReadiness.Change]>([])
+        let ready = StoreReadiness(waits: false) { change in changes.withLock { $0.append(change) } }
+        let problem = ReplayStoreError.unavailable("redis://eu is away")
+        func take(_ problem: ReplayStoreError?) {
+            let servers = [("eu", problem), ("us", nil)].map { ReplayStoreReport.Server(name: $0, problem: $1) }
+            #expect(ready.answer(to: .success(ReplayStoreReport(fence: nil, servers: servers)), at: at(0)) == .ready)
+        }
+        for problem in [nil, problem, problem, nil, nil] { take(problem) }
+        #expect(changes.withLock { $0 } == [.serverLost(problem), .serverRegained("eu")])
+        #expect(ready.servers.map(\.name) == ["eu", "us"])
     }
 }

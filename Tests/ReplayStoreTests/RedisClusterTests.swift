@@ -76,7 +76,7 @@ extension ReplayStoreTests {
                 "--cluster-require-full-coverage", "no", "--cluster-node-timeout", "15000",
             ])
             let store = try clock.open(cluster.url)
-            _ = try store.probe(at: clock.now)
+            _ = try store.report(at: clock.now)
             // The slot of the keys with the tag 00.
             let (slot, marker) = ("13254", "media-token:{00}:since")
             let primaries = try cluster.primaries()
@@ -87,10 +87,10 @@ extension ReplayStoreTests {
             #expect(try owner.cli("get", "media-token:{00}:nothing").contains("ASK"))
             // As a second later, when the key of the first probe has expired.
             try owner.cli("del", "media-token:{00}:probe")
-            _ = try store.probe(at: clock.now)
+            _ = try store.report(at: clock.now)
             for server in [owner, other] { try server.cli("cluster", "setslot", slot, "stable") }
             for server in cluster.servers { try server.cli("cluster", "delslots", slot) }
-            #expect(message { _ = try store.probe(at: clock.now) }.contains("the replay store is unavailable"))
+            #expect(message { _ = try store.report(at: clock.now) }.contains("the replay store is unavailable"))
         }
 
         @Test("one node emptied is fenced; the others remember")

@@ -151,12 +151,12 @@ extension ReplayStoreTests {
             // No is no.
             #expect(claim([clock.claim(1)], store) == [.alreadyUsed])
             #expect(message { try store.open(at: clock.now) }.contains("set it to noeviction"))
-            #expect(message { _ = try probed.probe(at: clock.now) }.contains("set it to noeviction"))
+            #expect(message { _ = try probed.report(at: clock.now) }.contains("set it to noeviction"))
             #expect(message { _ = try clock.open(server.url) }.contains("set it to noeviction"))
             try server.cli("config", "set", "maxmemory-policy", "noeviction")
             #expect(claim([clock.claim(1), clock.claim(2)], store) == [.alreadyUsed, .alreadyUsed])
             #expect(claim([clock.claim(3)], store) == [.first])
-            _ = try probed.probe(at: clock.now)
+            _ = try probed.report(at: clock.now)
         }
 
         @Test("a probe that sees evicted keys fences the store")

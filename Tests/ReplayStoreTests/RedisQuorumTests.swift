@@ -136,7 +136,7 @@ extension ReplayStoreTests {
         func inventory() throws {
             let quorum = try RedisQuorum()
             let store = try clock.open(quorum.url)
-            let fence = try store.probe(at: clock.now)
+            let fence = try #require(try store.report(at: clock.now).fence)
             #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
             #expect(try store.contents().entries == 1)
             #expect(try store.find(question(1), at: clock.now).use == .used(since: nil))
@@ -144,10 +144,33 @@ extension ReplayStoreTests {
             #expect(try store.restartCost() == nil)
             // One server that forgot leaves the fence where it was; a second moves it.
             try quorum.servers[0].cli("flushall")
-            #expect(try store.probe(at: clock.now) < fence.moved(60_000))
+            #expect(try #require(store.report(at: clock.now).fence) < fence.moved(60_000))
             #expect(try store.find(question(1), at: clock.now).use == .used(since: nil))
             try quorum.servers[1].cli("flushall")
-            #expect(try store.probe(at: clock.now) >= clock.now)
+            #expect(try #require(store.report(at: clock.now).fence) >= clock.now)
+        }
+
+        @Test("a server that hangs is reported, keeps nobody waiting, and is reported no more when it goes on")
+        func report() throws {
+            let quorum = try RedisQuorum()
+            let store = try clock.open(quorum.url, timeoutMilliseconds: 10_000)
+            func problems() throws -> [String?] {
+                try store.report(at: clock.now).servers.map { $0.problem?.description }
+            }
+            #expect(try problems() == [nil, nil, nil])
+            quorum.servers[0].end(SIGKILL)
+            #expect(try Program.wait { try problems()[0]?.contains(":\(quorum.servers[0].port) ") == true })
+            #expect(try problems()[1...] == [nil, nil])
+            try quorum.servers[0].start()
+            #expect(try Program.wait { try problems() == [nil, nil, nil] })
+            quorum.servers[2].signal(SIGSTOP)
+            let begun = ContinuousClock.now
+            _ = try problems()
+            // The server that began again has no vote for earlier ones.
+            let later = clock.later(20_000)
+            #expect(try store.claim(clock.claim(1, issued: later), at: later) == .first)
+            #expect(ContinuousClock.now - begun < .seconds(10))
+            quorum.servers[2].signal(SIGCONT)
         }
     }
 }

@@ -8,6 +8,7 @@ package enum GateMetric: String, CaseIterable {
     case groupTokens = "media_token_group_tokens"
     case storeSeconds = "media_token_store_seconds"
     case storeUp = "media_token_store_up"
+    case serverUp = "media_token_store_server_up"
     case storeErrors = "media_token_store_errors_total"
     case fence = "media_token_store_fence_timestamp_seconds"
     case entries = "media_token_replay_entries"
@@ -58,6 +59,10 @@ package enum GateMetric: String, CaseIterable {
             Declaration(.histogram, "Time that the replay store took to decide the claims of a group of tokens.")
         case .storeUp:
             Declaration(.gauge, "1 if the replay store answers now, 0 if it does not, so that no token is accepted.")
+        case .serverUp:
+            Declaration(
+                .gauge, "1 if a server of a quorum can be relied on, 0 if it cannot; absent without a quorum.",
+                ["server"])
         case .storeErrors: Declaration(.counter, "Requests left undecided because the replay store failed.")
         case .fence:
             Declaration(

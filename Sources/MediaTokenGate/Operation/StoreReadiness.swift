@@ -26,6 +26,10 @@ package final class StoreReadiness: Sendable {
         ///
         /// - Parameter isReady: Whether the gate is ready all the same.
         case fenced(until: Timestamp, isReady: Bool)
+        /// A server of the store cannot be relied on, and the others suffice.
+        case serverLost(ReplayStoreError)
+        /// The server with this name can be relied on again.
+        case serverRegained(String)
     }
 
     fileprivate struct State {
@@ -36,6 +40,7 @@ package final class StoreReadiness: Sendable {
         var isLost = false
         /// Whether the store has failed to decide a claim since it was last asked.
         var hasFailed = false
+        var servers: [ReplayStoreReport.Server] = []
     }
 
     private let state: Guarded<State>
@@ -51,6 +56,9 @@ package final class StoreReadiness: Sendable {
 
     /// The fence that the store reported last; `nil` if it has none, or has not been asked.
     package var fence: Timestamp? { state.withLock { $0.fence } }
+
+    /// The servers of a quorum, as the store reported them last.
+    package var servers: [ReplayStoreReport.Server] { state.withLock { $0.servers } }
 
     /// Whether the gate stops, so that it is not ready whatever the store reports.
     package var isStopping: Bool { state.withLock { $0.isStopping } }
@@ -73,14 +81,14 @@ package final class StoreReadiness: Sendable {
     /// Asks the store how it is, which may take until the store's deadline.
     @discardableResult
     package func ask(_ store: ConfiguredReplayStore) -> Answer {
-        answer(to: Result { () throws(ReplayStoreError) in try store.probe(at: .now) }, at: .now)
+        answer(to: Result { () throws(ReplayStoreError) in try store.report(at: .now) }, at: .now)
     }
 
     /// Records what the store reports. A store that was lost is regained when it works, and has decided every claim
     /// since it was asked before.
     ///
-    /// - Parameter report: The store's fence, `nil` if it has none, or why the store does not work.
-    package func answer(to report: Result<Timestamp?, ReplayStoreError>, at now: Timestamp) -> Answer {
+    /// - Parameter report: What the store reports, or why it does not work.
+    package func answer(to report: Result<ReplayStoreReport, ReplayStoreError>, at now: Timestamp) -> Answer {
         let (answer, changes) = state.withLock { $0.take(report, at: now) }
         for change in changes { tell(change) }
         return answer
@@ -94,12 +102,13 @@ extension StoreReadiness.State {
     }
 
     fileprivate mutating func take(
-        _ report: Result<Timestamp?, ReplayStoreError>, at now: Timestamp
+        _ report: Result<ReplayStoreReport, ReplayStoreError>, at now: Timestamp
     ) -> (StoreReadiness.Answer, [StoreReadiness.Change]) {
         switch report {
         case .failure(let error): return (.failed(error), [lose(error)].compactMap(\.self))
-        case .success(let fence):
-            var changes: [StoreReadiness.Change] = []
+        case .success(let report):
+            var changes = take(report.servers)
+            let fence = report.fence
             if isLost, !hasFailed {
                 isLost = false
                 changes.append(.regained)
@@ -112,6 +121,18 @@ extension StoreReadiness.State {
             }
             self.fence = fence
             return (hasBeenReady ? .ready : .fenced(seconds: seconds), changes)
+        }
+    }
+
+    private mutating func take(_ new: [ReplayStoreReport.Server]) -> [StoreReadiness.Change] {
+        defer { servers = new }
+        let lost = Set(servers.filter { $0.problem != nil }.map(\.name))
+        return new.compactMap { server in
+            switch (server.problem, lost.contains(server.name)) {
+            case (let problem?, false): .serverLost(problem)
+            case (nil, true): .serverRegained(server.name)
+            default: nil
+            }
         }
     }
 }

@@ -39,22 +39,34 @@ package final class RedisQuorum {
         }
     }
 
-    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:_:)``. It is a success if a majority can be
-    /// relied on, and none of the others is used with other settings.
-    package func open(
-        at now: Timestamp, timeouts: Int = 1, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void
+    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:_:)``.
+    ///
+    /// - Parameters:
+    ///   - waitsForAll: whether to wait for each server or its deadline, rather than for a majority that is opened.
+    ///   - completion: called with the outcome for each server; `nil` for one that was not waited for.
+    func open(
+        at now: Timestamp, timeouts: Int, waitsForAll: Bool,
+        _ completion: @escaping ([Result<Void, ReplayStoreError>?]) -> Void
     ) {
-        var outcomes: [Result<Void, ReplayStoreError>] = []
-        for client in clients {
-            client.open(at: now, timeouts: timeouts) { [count = clients.count] outcome in
-                outcomes.append(outcome)
-                if outcomes.count == count { completion(Self.majority(of: outcomes).map { _ in }) }
+        var outcomes: [Result<Void, ReplayStoreError>?] = clients.map { _ in nil }
+        var isOver = false
+        for (position, client) in clients.enumerated() {
+            client.open(at: now, timeouts: timeouts) { outcome in
+                outcomes[position] = outcome
+                let known = outcomes.compactMap(\.self)
+                let opened = known.count { (try? $0.get()) != nil }
+                let isMajority = opened >= QuorumVote.majority(of: outcomes.count)
+                guard !isOver, known.count == outcomes.count || !waitsForAll && isMajority else { return }
+                isOver = true
+                completion(outcomes)
             }
         }
     }
 
     /// What those servers gave that can be relied on, if they are a majority.
-    static func majority<Value>(of outcomes: [Result<Value, ReplayStoreError>]) -> Result<[Value], ReplayStoreError> {
+    static func majority<Value>(
+        of outcomes: [Result<Value, ReplayStoreError>], among servers: Int
+    ) -> Result<[Value], ReplayStoreError> {
         var (values, errors): ([Value], [ReplayStoreError]) = ([], [])
         for outcome in outcomes {
             switch outcome {
@@ -63,7 +75,7 @@ package final class RedisQuorum {
             case .failure(let error): errors.append(error)
             }
         }
-        guard values.count < QuorumVote.majority(of: outcomes.count) else { return .success(values) }
-        return .failure(.undecided(by: outcomes.count, errors))
+        guard values.count < QuorumVote.majority(of: servers) else { return .success(values) }
+        return .failure(.undecided(by: servers, errors))
     }
 }

@@ -47,7 +47,7 @@ final class RunningGate {
             let ready = StoreReadiness(waits: !settings.isReadyWhileFenced) { [store] change in
                 status.tell(change, cause: store.fenceCause)
             }
-            _ = ready.answer(to: .success(try store.probe(at: .now)), at: .now)
+            _ = ready.answer(to: .success(try store.report(at: .now)), at: .now)
             (self.ready, self.status) = (ready, status)
             log = GateLog(
                 to: STDOUT_FILENO, allowedEvery: settings.logEvery, refusedEvery: settings.logRefusedEvery)
