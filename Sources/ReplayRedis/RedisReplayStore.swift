@@ -105,13 +105,13 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// What a restart of the server would cost, in one sentence; `nil` if it costs nothing. A quorum loses a vote, and
-    /// has others.
+    /// What the operator can do so that a fault costs less, in one sentence; `nil` if there is nothing to do. A quorum
+    /// loses a vote by a fault, and has others.
     ///
     /// - Throws: `ReplayStoreError`.
-    package func restartCost() throws(ReplayStoreError) -> String? {
+    package func advice() throws(ReplayStoreError) -> String? {
         guard !configuration.isQuorum else { return nil }
-        return try askMajority { (inventory) throws(ReplayStoreError) in try inventory.restartCost() }[0]
+        return try askMajority { (inventory) throws(ReplayStoreError) in try inventory.advice() }[0]
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The

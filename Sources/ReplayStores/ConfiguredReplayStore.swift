@@ -115,9 +115,10 @@ public enum ConfiguredReplayStore: ReplayStore {
         if case .redis(let store) = self { store.configuration.warnings } else { [] }
     }
 
-    /// What a restart of the store's server would cost, in one sentence; `nil` if it costs nothing, or cannot be told.
-    package var restartCost: String? {
-        if case .redis(let store) = self { (try? store.restartCost()) ?? nil } else { nil }
+    /// What the operator can do so that a fault of the store's servers costs less, in one sentence; `nil` if there is
+    /// nothing to do, or the servers do not report it.
+    package var advice: String? {
+        if case .redis(let store) = self { (try? store.advice()) ?? nil } else { nil }
     }
 
     /// Why the store has a fence, in one clause.

@@ -59,8 +59,15 @@ extension ReplayStoreTests {
             #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
         }
 
-        @Test("any node leads to all of them")
+        @Test("any node leads to all of them, also beside one that is away")
         func anyNode() throws {
+            let away = "127.0.0.1:\(try FreePort.take(1)[0])"
+            let known = cluster.servers[1].url.dropFirst("redis://".count)
+            let store = try clock.open("redis://\(away),\(known)?cluster=true&prefix=\(UUID().uuidString)")
+            #expect(
+                store.claim((0..<256 as Range<UInt64>).map { claim($0, shard: $0) }, at: clock.now).allSatisfy {
+                    (try? $0.get()) == .first
+                })
             for server in cluster.servers {
                 let store = try clock.open("\(server.url)?cluster=true&prefix=\(UUID().uuidString)")
                 let group = (0..<256 as Range<UInt64>).map { claim($0, shard: $0) }
@@ -77,6 +84,10 @@ extension ReplayStoreTests {
             ])
             let store = try clock.open(cluster.url)
             _ = try store.report(at: clock.now)
+            #expect(try store.advice() == nil)
+            for server in cluster.servers { try server.cli("config", "set", "cluster-require-full-coverage", "yes") }
+            #expect(try store.advice()?.contains("set cluster-require-full-coverage no") == true)
+            for server in cluster.servers { try server.cli("config", "set", "cluster-require-full-coverage", "no") }
             // The slot of the keys with the tag 00.
             let (slot, marker) = ("13254", "media-token:{00}:since")
             let primaries = try cluster.primaries()

@@ -32,6 +32,10 @@ struct RedisConfigurationTests {
         #expect(try RedisConfiguration(url: "rediss://host").tls == RedisConfiguration.TLS())
         #expect(try RedisConfiguration(url: "redis://host").tls == nil)
         #expect(try RedisConfiguration(url: "redis://host").statements.isEmpty)
+        let region = try RedisConfiguration(url: "redis://host?cluster=true&wait=0&scope=region")
+        #expect(region.statements == ["scope=region", "wait=0"] && region.warnings.count == 2)
+        #expect(
+            try RedisConfiguration(url: "redis://host?scope=region").warnings.first?.contains("another region") == true)
     }
 
     @Test("names several hosts, of a quorum or of one cluster, whatever commas a password has")

@@ -141,7 +141,7 @@ extension ReplayStoreTests {
             #expect(try store.contents().entries == 1)
             #expect(try store.find(question(1), at: clock.now).use == .used(since: nil))
             #expect(try store.find(question(2), at: clock.now).use == .unused)
-            #expect(try store.restartCost() == nil)
+            #expect(try store.advice() == nil)
             // One server that forgot leaves the fence where it was; a second moves it.
             try quorum.servers[0].cli("flushall")
             #expect(try #require(store.report(at: clock.now).fence) < fence.moved(60_000))

@@ -80,16 +80,22 @@ struct RedisInventory {
         return latest
     }
 
-    /// What a restart of the server would cost, and what its operator can do about that; `nil` if it costs nothing, and
-    /// in a cluster, where a replica takes over.
-    func restartCost() throws(ReplayStoreError) -> String? {
+    /// What the operator can do so that a fault costs less, in one sentence; `nil` if there is nothing to do.
+    func advice() throws(ReplayStoreError) -> String? {
         _ = try fence()
-        guard !client.configuration.isCluster, let node = client.servers.owning.first,
-            let server = client.servers.nodes[node].facts, !server.keepsThroughRestart
-        else { return nil }
+        guard let node = client.servers.owning.first, let server = client.servers.nodes[node].facts else { return nil }
+        guard client.configuration.isCluster else {
+            if server.keepsThroughRestart { return nil }
+            return
+                "a restart of \(address(node)) makes it forget used tokens, so it sets a fence; these three lines in its "
+                + "configuration prevent that: appendonly yes, appendfsync always, no-appendfsync-on-rewrite no"
+        }
+        let coverage = "cluster-require-full-coverage"
+        let replies = try ask(node, [["CONFIG", "GET", coverage]])
+        guard RedisServerFacts.settings(replies.first)[coverage] == "yes" else { return nil }
         return
-            "a restart of \(address(node)) makes it forget used tokens, so it sets a fence; these three lines in its "
-            + "configuration prevent that: appendonly yes, appendfsync always, no-appendfsync-on-rewrite no"
+            "while one primary of the cluster at \(address(node)) is away, all others refuse claims too; set "
+            + "\(coverage) no on each node"
     }
 
     private func learnSlots() throws(ReplayStoreError) { _ = try session.wait { client.learnSlots($0) } }

@@ -140,7 +140,7 @@ struct RedisServerFacts {
     }
 
     /// Reads the reply to `CONFIG GET`: name, value, name, value. It is empty if the server denies the command.
-    private static func settings(_ reply: RedisReply?) -> [String: String] {
+    static func settings(_ reply: RedisReply?) -> [String: String] {
         let words = reply?.array?.compactMap(\.text) ?? []
         let pairs = stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })

@@ -81,6 +81,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// restart nor a failover loses it, as services with a replicated log do. It counts only for a server that lets
     /// nobody read its settings (`CONFIG GET`); settings that can be read still decide.
     public var assumesDurability = false
+    /// Whether the operator states that other regions have stores of their own, so that each accepts a token once.
+    public var isOfRegion = false
     /// How far Adobe's clock may be ahead of the host's: added to the fence of a store without a past.
     public var clockSkew: Duration = VerificationPolicy.defaultClockSkew
     /// The hosts of the quorum that this server belongs to, as its markers name them; `nil` for a server on its own.
@@ -176,6 +178,7 @@ public struct RedisConfiguration: Sendable, Equatable {
         .number("wait", "REPLICAS", "Replicas that must confirm a claim", 0...100, \.configuration.replicas) { $0 },
         statement("eviction", "none", "State that the server never evicts keys", \.configuration.assumesNoEviction),
         statement("durable", "server", "State that the server loses no write", \.configuration.assumesDurability),
+        statement("scope", "region", "State that other regions have other stores", \.configuration.isOfRegion),
         file("password-file", "File with the password", \.configuration.passwordFile),
         file("tls-ca", "Authorities to trust", \.tls.authorities),
         file("tls-certificate", "Certificate to show", \.tls.certificate),
@@ -265,13 +268,14 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// What the operator states about the server, as the URL has it, in order.
     public var statements: [String] {
         (assumesNoEviction ? ["eviction=none"] : []) + (assumesDurability ? ["durable=server"] : [])
-            + (replicas == 0 && isCluster ? ["wait=0"] : [])
+            + (isOfRegion ? ["scope=region"] : []) + (replicas == 0 && isCluster ? ["wait=0"] : [])
     }
 
     /// What the settings permit that may accept a token twice, one sentence for each.
     package var warnings: [String] {
-        guard isCluster, replicas == 0 else { return [] }
-        return [
+        let region = "scope=region: another region, whose store is another one, accepts the same token once more"
+        guard isCluster, replicas == 0 else { return isOfRegion ? [region] : [] }
+        return (isOfRegion ? [region] : []) + [
             "wait=0 in a cluster: a primary that was paused until a replica had taken over may accept a token that its "
                 + "successor accepts too; leave wait=0 out of the URL"
         ]

@@ -117,8 +117,8 @@ final class RunningGate {
         status.load(files, settings)
     }
 
-    /// What a restart of the replay store's server would cost; `nil` if it costs nothing.
-    var restartCost: String? { store.restartCost }
+    /// What the operator can do so that a fault of the replay store costs less; `nil` if there is nothing to do.
+    var advice: String? { store.advice }
 
     /// Asks the replay store how it is, and tells the operator of a change.
     ///

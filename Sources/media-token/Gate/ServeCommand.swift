@@ -172,7 +172,7 @@ enum ServeCommand {
         for listener in gate.exposedListeners { warn(exposed: listener) }
         warnOfClearText(to: settings.replays)
         settings.reportOnly.warnings.forEach { Console.printWarning($0) }
-        if let cost = gate.restartCost { Console.printWarning("replays: \(cost)") }
+        if let advice = gate.advice { Console.printWarning("replays: \(advice)") }
         waitForEnd(of: gate, in: process, GateReload(options, in: process))
         // The service manager waits for as long as the settings say, whatever its own limit.
         ServiceManager.notify("STOPPING=1\nEXTEND_TIMEOUT_USEC=\((settings.stopMilliseconds + 5000) * 1000)")
