@@ -1,8 +1,8 @@
 internal import Basics
 public import MediaToken
 
-/// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, a Redis Cluster of them, or a quorum of
-/// servers or clusters that know nothing of each other.
+/// A replay store for a fleet: a Redis or Valkey server of version 7.0 or newer, a Redis Cluster of them, or a quorum
+/// of servers or clusters that know nothing of each other.
 ///
 /// A claim is `SET … NX PXAT …`: the server decides, in the order in which claims reach it, and forgets a key at a time
 /// that follows from the token itself. <doc:ReplayRedis> lists what the store promises through which fault.
@@ -33,17 +33,15 @@ public final class RedisReplayStore: ReplayStore {
 
     /// Connects, checks that the store can be relied on, and sets its fence if it begins now.
     ///
-    /// A quorum is opened if a majority of its servers is, and none of the others is used with other hosts.
+    /// A quorum is open once a majority of its servers is, unless one of the others belongs to another quorum.
     ///
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
     /// - Throws: `ReplayStoreError`: the server is out of reach, refuses the login, may evict keys, is too old, …
     public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
         let outcomes = try withSession { (session) throws(ReplayStoreError) in
-            try session.wait { done in
-                session.quorum.open(at: now, timeouts: 4, waitsForAll: true) { done(.success($0)) }
-            }
+            try session.wait { done in session.quorum.open(at: now, timeouts: 4) { done(.success($0)) } }
         }
-        _ = try RedisQuorum.majority(of: outcomes.compactMap(\.self), among: outcomes.count).get()
+        _ = try RedisQuorum.majority(of: outcomes)
     }
 
     /// Decides the claims of a group, in one flush to each server, as the protocol `ReplayStore` demands.
@@ -77,29 +75,28 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// What the store reports of itself, if each server takes keys now, or a majority of a quorum's servers.
+    /// What the store reports of itself.
     ///
-    /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers.
+    /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers. It takes as
+    /// long as two claims may take, or a quorum's servers with the majority.
     ///
-    /// - Throws: `ReplayStoreError`.
+    /// - Throws: `ReplayStoreError`, unless each server takes keys now, or a majority of a quorum's servers.
     package func report(at now: Timestamp) throws(ReplayStoreError) -> ReplayStoreReport {
         try withSession { (session) throws(ReplayStoreError) in
             let clients = session.quorum.clients
             let opened = try session.wait { done in
-                session.quorum.open(at: now, timeouts: 1, waitsForAll: false) { done(.success($0)) }
+                session.quorum.open(at: now, timeouts: 1) { done(.success($0)) }
             }
             let outcomes = zip(clients, opened).map { client, outcome in
-                outcome?.flatMap { () in
+                outcome.flatMap { () in
                     Result { () throws(ReplayStoreError) in try RedisInventory(session, client).probe() }
                 }
             }
-            let fences = try RedisQuorum.majority(of: outcomes.compactMap(\.self), among: clients.count).get()
+            let fences = try RedisQuorum.majority(of: outcomes)
             // A token is decided if it was issued after the fences of a majority.
             let fence = fences.sorted()[QuorumVote.majority(of: clients.count) - 1]
             let servers = zip(clients, outcomes).map { client, outcome in
-                ReplayStoreReport.Server(
-                    name: client.configuration.description,
-                    problem: outcome.flatMap { if case .failure(let error) = $0 { error } else { nil } })
+                ReplayStoreReport.Server(name: client.configuration.description, problem: outcome.failure)
             }
             return ReplayStoreReport(fence: fence, servers: clients.count > 1 ? servers : [])
         }
@@ -111,7 +108,7 @@ public final class RedisReplayStore: ReplayStore {
     /// - Throws: `ReplayStoreError`.
     package func advice() throws(ReplayStoreError) -> String? {
         guard !configuration.isQuorum else { return nil }
-        return try askMajority { (inventory) throws(ReplayStoreError) in try inventory.advice() }[0]
+        return try askEach { (inventory) throws(ReplayStoreError) in try inventory.advice() }[0].get()
     }
 
     /// Counts the store's entries by reading all keys of all servers, which takes seconds for millions of keys. The
@@ -120,7 +117,8 @@ public final class RedisReplayStore: ReplayStore {
     ///
     /// - Throws: `ReplayStoreError`.
     public func contents() throws(ReplayStoreError) -> ReplayStoreContents {
-        let contents = try askMajority { (inventory) throws(ReplayStoreError) in try inventory.contents() }
+        let contents = try RedisQuorum.majority(
+            of: try askEach { (inventory) throws(ReplayStoreError) in try inventory.contents() })
         return contents.max { $0.entries < $1.entries } ?? contents[0]
     }
 
@@ -131,9 +129,10 @@ public final class RedisReplayStore: ReplayStore {
         let found = try askEach { (inventory) throws(ReplayStoreError) in try inventory.find(question, at: now) }
         var vote = QuorumVote(claims: 1, servers: found.count)
         for result in found { vote.add([result.map(\.vote)]) }
-        guard let answer = try vote.answers?[0].get() else { throw .unavailable("\(configuration): undecided") }
-        let results = try RedisQuorum.majority(of: found, among: found.count).get()
-        return results.first { $0.vote == answer } ?? results[0]
+        guard let answer = try vote.answers?[0].get(),
+            let result = found.lazy.compactMap({ try? $0.get() }).first(where: { $0.vote == answer })
+        else { throw .unavailable("\(configuration): undecided") }
+        return result
     }
 
     /// Asks each server of the store, one after the other.
@@ -145,13 +144,6 @@ public final class RedisReplayStore: ReplayStore {
                 Result { () throws(ReplayStoreError) in try body(RedisInventory(session, client)) }
             }
         }
-    }
-
-    private func askMajority<Value>(
-        _ body: (RedisInventory) throws(ReplayStoreError) -> Value
-    ) throws(ReplayStoreError) -> [Value] {
-        let outcomes = try askEach(body)
-        return try RedisQuorum.majority(of: outcomes, among: outcomes.count).get()
     }
 
     private func withSession<Value>(

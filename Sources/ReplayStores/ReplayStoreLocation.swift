@@ -52,10 +52,10 @@ public enum ReplayStoreLocation: Sendable, Equatable {
         if case .redis(let configuration) = self { configuration.password != nil } else { false }
     }
 
-    /// The host of a server that is asked in clear text; `nil` if there is none.
-    package var clearTextHost: String? {
-        guard case .redis(let configuration) = self, configuration.tls == nil else { return nil }
-        return configuration.host
+    /// The hosts of servers that are asked in clear text.
+    package var clearTextHosts: [String] {
+        guard case .redis(let configuration) = self, configuration.tls == nil else { return [] }
+        return configuration.hosts.map(\.name)
     }
 
     /// Whether the store may be one that a gate uses: it exists, or is on a Redis server, which is not asked.

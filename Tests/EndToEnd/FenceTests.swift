@@ -80,7 +80,7 @@ extension EndToEnd {
             }
             try quorum.servers[1].start()
             try gate.wait { try gate.admin("/metrics").contains(up + "1\n") }
-            try gate.wait { try gate.logged().contains("the replay store's server \(name) works again") }
+            try gate.wait { try gate.logged().contains("all servers of the replay store work again") }
             #expect(try gate.logged().components(separatedBy: "is away, and the others decide").count == 2)
         }
     }

@@ -74,7 +74,7 @@ struct StoreReadinessTests {
             #expect(ready.answer(to: .success(ReplayStoreReport(fence: nil, servers: servers)), at: at(0)) == .ready)
         }
         for problem in [nil, problem, problem, nil, nil] { take(problem) }
-        #expect(changes.withLock { $0 } == [.serverLost(problem), .serverRegained("eu")])
+        #expect(changes.withLock { $0 } == [.serversLost([problem]), .serversLost([])])
         #expect(ready.servers.map(\.name) == ["eu", "us"])
     }
 }

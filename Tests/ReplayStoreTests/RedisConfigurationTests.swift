@@ -48,7 +48,7 @@ struct RedisConfigurationTests {
         #expect(quorum.members.map(\.host) == ["eu", "::1", "ap"])
         let seeds = try RedisConfiguration(url: "redis://a,b:7?cluster=true&timeout=300")
         #expect(seeds.isCluster && seeds.members == [seeds] && seeds.timeout == .milliseconds(300))
-        #expect("\(seeds)" == "redis://a:6379,b:7")
+        #expect("\(seeds)" == "redis://a:6379,redis://b:7")
     }
 
     @Test("shows no password, however it is printed")
@@ -95,6 +95,7 @@ struct RedisConfigurationTests {
             ("redis://:secret@host/1?cluster=true", "a cluster"), ("redis://:secret@a,b,c", "quorum=true"),
             ("redis://:secret@a,b?quorum=true", "3, 5 or 7"), ("redis://:secret@a,b,c,d?quorum=true", "3, 5 or 7"),
             ("redis://:secret@a,b,A:6379?quorum=true", "that differ"), ("redis://:secret@a?quorum=true", "1 hosts"),
+            ("redis://:secret@a,b,c,d,e,f,g,h,i?quorum=true", "3, 5 or 7"),
             ("redis://:secret@a,,c?quorum=true", "expected NAME"), ("redis://:secret@a,b,c:0?quorum=true", "port is 0"),
             ("redis://gate:/secret@host", "%2F"),
             ("redis://gate:12/secret@host", "%2F"), ("redis://gate:12?secret@host", "%3F"),

@@ -88,7 +88,7 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
     case full(String)
     /// The store cannot be reached, or does not work. The text names the store and the reason.
     case unavailable(String)
-    /// Another user of the store uses it in a way that could accept a token twice beside this one. The text names both.
+    /// Two users of the store name different servers for it, so a token could be accepted twice. The text names both.
     case conflicting(String)
     /// libcrypto failed, in practice because memory ran out.
     case outOfResources(String)
@@ -99,7 +99,7 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
         case .full(let limit):
             "the replay store is full: \(limit); it takes new tokens again as old ones expire"
         case .unavailable(let what): "the replay store is unavailable: \(what)"
-        case .conflicting(let what): "the replay store is used in two ways: \(what)"
+        case .conflicting(let what): "the replay store has users that name different servers: \(what)"
         case .outOfResources(let what): what
         }
     }
@@ -108,9 +108,10 @@ public enum ReplayStoreError: Error, Hashable, Sendable, CustomStringConvertible
 /// A replay store: it remembers which tokens were used. Every store keeps this contract. The product
 /// `ReplayStoreTesting` checks it, apart from what is said about errors and a full store:
 ///
-/// - A key is answered `.first` exactly once until its `until` has passed by more than
-///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store. Only a
-///   store whose servers vote may answer all of several callers `.alreadyUsed` who claim one key at the same time.
+/// - A key is answered `.first` at most once until its `until` has passed by more than
+///   ``VerificationPolicy/largestClockSkew``, across all callers and threads, for the lifetime of the store. Its first
+///   claim is the one, unless the store's servers vote: such a store may answer `.alreadyUsed` to all callers that
+///   claim one key at the same time.
 /// - The claims of a group are decided in order, so if a key occurs twice, only the earlier claim can be `.first`.
 /// - A store may answer a whole group with one error. If it can decide some of the claims, it decides them whatever
 ///   becomes of the others.

@@ -26,10 +26,8 @@ package final class StoreReadiness: Sendable {
         ///
         /// - Parameter isReady: Whether the gate is ready all the same.
         case fenced(until: Timestamp, isReady: Bool)
-        /// A server of the store cannot be relied on, and the others suffice.
-        case serverLost(ReplayStoreError)
-        /// The server with this name can be relied on again.
-        case serverRegained(String)
+        /// Other servers of a quorum than before cannot be relied on, or none any more. The rest suffices.
+        case serversLost([ReplayStoreError])
     }
 
     fileprivate struct State {
@@ -126,13 +124,9 @@ extension StoreReadiness.State {
 
     private mutating func take(_ new: [ReplayStoreReport.Server]) -> [StoreReadiness.Change] {
         defer { servers = new }
-        let lost = Set(servers.filter { $0.problem != nil }.map(\.name))
-        return new.compactMap { server in
-            switch (server.problem, lost.contains(server.name)) {
-            case (let problem?, false): .serverLost(problem)
-            case (nil, true): .serverRegained(server.name)
-            default: nil
-            }
+        func lost(_ servers: [ReplayStoreReport.Server]) -> [String] {
+            servers.filter { $0.problem != nil }.map(\.name)
         }
+        return lost(new) == lost(servers) ? [] : [.serversLost(new.compactMap(\.problem))]
     }
 }

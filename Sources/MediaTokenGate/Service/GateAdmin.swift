@@ -53,11 +53,11 @@ package struct GateAdmin: Sendable {
     private var readiness: HTTPAnswer {
         guard !ready.isStopping else { return Self.stopping }
         let reportOnly = service.reportOnly
-        let answer = ready.ask(store)
-        let servers = ready.servers.compactMap { $0.problem?.description }
-        let warnings = (store.warnings + servers + reportOnly.warnings).map { "warning: \($0)\n" }.joined()
-        switch answer {
-        case .ready: return Self.text(200, "ready\n" + warnings)
+        let warnings = (store.warnings + reportOnly.warnings).map { "warning: \($0)\n" }.joined()
+        switch ready.ask(store) {
+        case .ready:
+            let servers = ready.servers.compactMap(\.problem).map { "warning: \($0)\n" }.joined()
+            return Self.text(200, "ready\n" + servers + warnings)
         // A gate that only reports allows the requests that it cannot decide.
         case .failed(let error) where reportOnly.isForAll:
             return Self.text(200, "ready\n\(warnings)warning: \(error)\n")
@@ -86,7 +86,7 @@ package struct GateAdmin: Sendable {
         if let tls = tls() { families.append(MetricFamily(.certificateExpiry, tls.end)) }
         if let fence = ready.fence { families.append(MetricFamily(.fence, fence.seconds)) }
         if let entries = store.entries { families.append(MetricFamily(.entries, entries)) }
-        if !ready.servers.isEmpty {
+        if isStoreUp, !ready.servers.isEmpty {
             var family = MetricFamily(.serverUp)
             for server in ready.servers { family.add(server.problem == nil ? 1 : 0, [server.name]) }
             families.append(family)

@@ -1,14 +1,15 @@
 package import EventLoops
 package import MediaToken
 
-/// A Redis store as an event loop uses it: one client, or one for each server of a quorum.
+/// The clients of a store's members, as an event loop uses them: one, or one for each server of a quorum.
 ///
 /// It belongs to the loop's thread.
 package final class RedisQuorum {
     /// A group that the servers are voting on.
     private final class Ballot {
         var vote: QuorumVote
-        /// `nil` once the caller has its answers. Servers that answer later change nothing.
+        var answered: Set<Int> = []
+        /// `nil` once the caller has its answers.
         var completion: (([QuorumVote.Answer]) -> Void)?
 
         init(_ vote: QuorumVote, _ completion: @escaping ([QuorumVote.Answer]) -> Void) {
@@ -17,6 +18,9 @@ package final class RedisQuorum {
     }
 
     let clients: [RedisReplayClient]
+    /// Why servers belong to other quorums, by their positions. While one does, its answer is waited for, and nothing
+    /// is accepted.
+    private var conflicts: [Int: ReplayStoreError] = [:]
 
     package init(_ configuration: RedisConfiguration, on loop: EventLoop) {
         clients = configuration.members.map { RedisReplayClient($0, on: loop) }
@@ -28,54 +32,72 @@ package final class RedisQuorum {
     {
         guard clients.count > 1 else { return clients[0].claim(group, at: now, completion) }
         let ballot = Ballot(QuorumVote(claims: group.count, servers: clients.count), completion)
-        for client in clients {
-            client.claim(group, at: now) { answers in
-                guard let completion = ballot.completion else { return }
-                ballot.vote.add(answers)
-                guard let decided = ballot.vote.answers else { return }
-                ballot.completion = nil
-                completion(decided)
-            }
+        for (position, client) in clients.enumerated() {
+            client.claim(group, at: now) { [weak self] in self?.count($0, from: position, in: ballot) }
         }
     }
 
-    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:_:)``.
-    ///
-    /// - Parameters:
-    ///   - waitsForAll: whether to wait for each server or its deadline, rather than for a majority that is opened.
-    ///   - completion: called with the outcome for each server; `nil` for one that was not waited for.
+    private func count(_ answers: [QuorumVote.Answer], from position: Int, in ballot: Ballot) {
+        // A conflict counts from now on, however late it comes.
+        if let conflict = answers.lazy.compactMap(\.conflict).first {
+            conflicts[position] = conflict
+        } else if answers.contains(.success(.first)) {
+            conflicts[position] = nil
+        }
+        guard let completion = ballot.completion else { return }
+        ballot.vote.add(answers)
+        ballot.answered.insert(position)
+        guard ballot.answered.isSuperset(of: conflicts.keys) else { return }
+        let conflicting = conflicts.values.first.map { conflict in
+            answers.map { _ in QuorumVote.Answer.failure(conflict) }
+        }
+        guard let decided = conflicting ?? ballot.vote.answers else { return }
+        ballot.completion = nil
+        completion(decided)
+    }
+
+    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:_:)``. If the others are a majority, a server
+    /// that could not be reached the last time is not waited for: its outcome is then why it could not.
     func open(
-        at now: Timestamp, timeouts: Int, waitsForAll: Bool,
-        _ completion: @escaping ([Result<Void, ReplayStoreError>?]) -> Void
+        at now: Timestamp, timeouts: Int, _ completion: @escaping ([Result<Void, ReplayStoreError>]) -> Void
     ) {
-        var outcomes: [Result<Void, ReplayStoreError>?] = clients.map { _ in nil }
-        var isOver = false
+        var outcomes = clients.map { $0.failure.map { Result<Void, ReplayStoreError>.failure($0) } }
+        var (answered, isOver) = (0, false)
         for (position, client) in clients.enumerated() {
-            client.open(at: now, timeouts: timeouts) { outcome in
-                outcomes[position] = outcome
+            client.open(at: now, timeouts: timeouts) { [weak self] outcome in
+                (outcomes[position], answered) = (outcome, answered + 1)
+                self?.conflicts[position] = outcome.conflict
                 let known = outcomes.compactMap(\.self)
                 let opened = known.count { (try? $0.get()) != nil }
-                let isMajority = opened >= QuorumVote.majority(of: outcomes.count)
-                guard !isOver, known.count == outcomes.count || !waitsForAll && isMajority else { return }
+                guard !isOver, known.count == outcomes.count,
+                    answered == outcomes.count || opened >= QuorumVote.majority(of: outcomes.count)
+                else { return }
                 isOver = true
-                completion(outcomes)
+                completion(known)
             }
         }
     }
 
-    /// What those servers gave that can be relied on, if they are a majority.
+    /// The values of the servers that can be relied on.
+    ///
+    /// - Throws: `ReplayStoreError` if these servers are no majority, or if one of the others belongs to another quorum.
     static func majority<Value>(
-        of outcomes: [Result<Value, ReplayStoreError>], among servers: Int
-    ) -> Result<[Value], ReplayStoreError> {
-        var (values, errors): ([Value], [ReplayStoreError]) = ([], [])
-        for outcome in outcomes {
-            switch outcome {
-            case .success(let value): values.append(value)
-            case .failure(.conflicting(let what)): return .failure(.conflicting(what))
-            case .failure(let error): errors.append(error)
-            }
-        }
-        guard values.count < QuorumVote.majority(of: servers) else { return .success(values) }
-        return .failure(.undecided(by: servers, errors))
+        of outcomes: [Result<Value, ReplayStoreError>]
+    ) throws(ReplayStoreError) -> [Value] {
+        if let conflict = outcomes.lazy.compactMap(\.conflict).first { throw conflict }
+        let values = outcomes.compactMap { try? $0.get() }
+        guard values.count < QuorumVote.majority(of: outcomes.count) else { return values }
+        throw .undecided(by: outcomes.count, outcomes.compactMap(\.failure))
+    }
+}
+
+extension Result where Failure == ReplayStoreError {
+    var failure: ReplayStoreError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+
+    /// Why a server belongs to another quorum; `nil` if it does not say so.
+    var conflict: ReplayStoreError? {
+        if case .failure(.conflicting(let what)) = self { .conflicting(what) } else { nil }
     }
 }

@@ -1,7 +1,7 @@
 package import EventLoops
 package import MediaToken
 
-/// A Redis store as an event loop uses it: one connection to each server, up to four where claims wait for replicas,
+/// One member of a Redis store, a server or a cluster, as an event loop uses it: one connection to each server, up to four where claims wait for replicas,
 /// and any number of claims in flight.
 ///
 /// It carries out what ``RedisRounds`` decides. It belongs to the loop's thread.
@@ -47,6 +47,9 @@ package final class RedisReplayClient {
         errands[rounds.open(at: now, timeouts: timeouts, .now)] = { completion($0.map { _ in }) }
         carryOut()
     }
+
+    /// Why the last attempt to connect failed; `nil` once a connection was made.
+    var failure: ReplayStoreError? { rounds.servers.nodes.lazy.compactMap(\.failure?.error).first }
 
     /// The servers of the store, and the shards of each, as far as they are known.
     var servers: RedisServers { rounds.servers }

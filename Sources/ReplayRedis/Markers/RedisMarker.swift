@@ -79,8 +79,8 @@ struct RedisMarker: Equatable {
         losses == self.losses && since >= server.leastFence ?? since
     }
 
-    /// Why the URL and the marker are at odds about the quorum that the server votes in; `nil` if they are not. No claim
-    /// may then be accepted.
+    /// Why the URL and the marker are at odds about the quorum that the server votes in; `nil` if they are not. No
+    /// claim may then be accepted.
     func conflict(with server: RedisServerFacts) -> String? {
         guard quorum != server.quorum else { return nil }
         func name(_ quorum: String?) -> String { quorum.map { "the quorum \($0)" } ?? "no quorum" }

@@ -21,7 +21,7 @@ package struct QuorumVote {
         votes = Array(repeating: [], count: claims)
     }
 
-    /// The least number of servers that any other majority shares a server with.
+    /// The number of servers that suffices to accept a token: any two sets of so many have a server in common.
     package static func majority(of servers: Int) -> Int { servers / 2 + 1 }
 
     /// Records what one server answers, claim by claim.
@@ -51,13 +51,17 @@ package struct QuorumVote {
             }
         }
         if firsts >= majority { return .success(.first) }
-        // What one caller was granted by some servers, and tried again, no other caller can have a majority for.
+        // A server that this caller was first at before counts for it, since no other caller can be first there.
         let granted = firsts + retries.count
         if granted >= majority, let since = retries.min() { return .success(.repeated(since: since)) }
-        if fences.count >= majority { return .success(.predatesStore(since: fences.sorted()[fences.count - majority])) }
+        if fences.count >= majority {
+            // With the servers that answered otherwise, a later token needs so many of these.
+            let needed = majority - (votes.count - fences.count - errors.count)
+            return .success(.predatesStore(since: fences.sorted()[needed - 1]))
+        }
         if uses >= majority { return .success(.alreadyUsed) }
         guard votes.count == servers else { return nil }
-        // Somebody else has claimed it. Whether he has a majority makes no difference to this caller.
+        // Some server has another claim on it, and the rest do not suffice, whether or not that other claim won.
         return uses > 0 ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors))
     }
 }
@@ -67,7 +71,8 @@ extension ReplayStoreError {
     static func undecided(by servers: Int, _ errors: [ReplayStoreError]) -> ReplayStoreError {
         guard servers > 1 else { return errors[0] }
         let reasons = errors.map { if case .unavailable(let what) = $0 { what } else { $0.description } }
-        return .unavailable("\(errors.count) of \(servers) servers do not answer: " + reasons.joined(separator: "; "))
+        return .unavailable(
+            "\(errors.count) of \(servers) servers cannot be relied on: " + reasons.joined(separator: "; "))
     }
 }
 

@@ -114,7 +114,7 @@ struct RedisNode {
     let address: RedisAddress
     private(set) var lanes: [RedisLane] = []
     /// The last attempt to connect, if it failed, and when the next may be made.
-    private var failure: (error: ReplayStoreError, until: Instant)?
+    private(set) var failure: (error: ReplayStoreError, until: Instant)?
     /// Askers whose commands are sent once a connection is free.
     private var waiting: [RedisAsker] = []
     /// The server's last report, on any connection.

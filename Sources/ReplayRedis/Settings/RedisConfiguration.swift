@@ -38,6 +38,9 @@ public struct RedisConfiguration: Sendable, Equatable {
         public init(name: String, port: UInt16 = 6379) {
             (self.name, self.port) = (name, port)
         }
+
+        /// The host as markers name it.
+        var text: String { "\(name.lowercased()):\(port)" }
     }
 
     /// The name or the address of the server. A name is looked up whenever a connection is made; the last known
@@ -48,8 +51,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// Servers beside the first: further nodes of the cluster, any of which tells who owns a slot, or the other servers
     /// of the quorum.
     public var otherHosts: [Host] = []
-    /// Whether the hosts are independent servers, or nodes of independent clusters, a majority of which decides each
-    /// claim. All users of the store must name the same hosts.
+    /// Whether a majority of the hosts decides each claim. They are then independent servers or, with ``isCluster``, one
+    /// node each of independent clusters. All users of the store must name the same hosts.
     public var isQuorum = false
     /// The ACL user; `nil` for the default user.
     public var user: String?
@@ -66,7 +69,7 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// The beginning of all keys of this store. Stores with different prefixes know nothing of each other.
     public var prefix = "media-token"
     /// The time that a claim may take, including the time to connect. After that the store cannot decide. A URL with
-    /// several hosts, which are apart, has a second.
+    /// several hosts sets one second, since these may be far apart.
     public var timeout = Duration.milliseconds(250)
     /// The number of replicas that must confirm a claim before it is answered (`WAIT`); `nil` for one replica in a
     /// cluster, on each primary that has any, and none on a single server.
@@ -145,15 +148,15 @@ public struct RedisConfiguration: Sendable, Equatable {
         if tls?.key != nil, tls?.certificate == nil {
             query.refuse(nil, "has tls-key without tls-certificate; expected both")
         }
-        let names = ([Host(name: host, port: port)] + otherHosts).map { "\($0.name.lowercased()):\($0.port)" }
-        if isQuorum, names.count < 3 || names.count % 2 == 0 || Set(names).count < names.count {
-            query.refuse("quorum", "is given with \(names.count) hosts; expected 3, 5 or 7 that differ")
+        let count = hosts.count
+        if isQuorum, ![3, 5, 7].contains(count) || Set(hosts.map(\.text)).count < count {
+            query.refuse("quorum", "is given with \(count) hosts; expected 3, 5 or 7 that differ")
         }
-        if !isQuorum, !isCluster, names.count > 1 {
+        if !isQuorum, !isCluster, count > 1 {
             query.refuse(
                 nil,
-                "has \(names.count) hosts; expected cluster=true for nodes of one cluster, or quorum=true "
-                    + "for servers that know nothing of each other")
+                "has \(count) hosts; expected cluster=true for nodes of one cluster, or quorum=true for servers that "
+                    + "know nothing of each other")
         }
         if isCluster, database != 0 {
             query.refuse(nil, "names database \(database) of a cluster, which has none but 0")
@@ -246,22 +249,24 @@ public struct RedisConfiguration: Sendable, Equatable {
 
     var isTLS: Bool { tls != nil }
 
-    /// The configuration of each server that is asked for itself: of the one, of the one cluster, or of a quorum's.
+    /// One configuration for each member of a quorum; without a quorum, this one.
     package var members: [RedisConfiguration] {
         guard isQuorum else { return [self] }
-        let hosts = [Host(name: host, port: port)] + otherHosts
         return hosts.map { host in
             var member = self
             (member.host, member.port, member.otherHosts) = (host.name, host.port, [])
-            member.quorum = hosts.map { "\($0.name.lowercased()):\($0.port)" }.sorted().joined(separator: ",")
+            member.quorum = hosts.map(\.text).sorted().joined(separator: ",")
             return member
         }
     }
 
     /// The nodes that are asked first who owns a cluster's slots.
     var seeds: [RedisAddress] {
-        [address] + otherHosts.map { RedisAddress(host: $0.name, port: Int32($0.port), isTLS: isTLS) }
+        hosts.map { RedisAddress(host: $0.name, port: Int32($0.port), isTLS: isTLS) }
     }
+
+    /// All hosts of the URL, in its order.
+    package var hosts: [Host] { [Host(name: host, port: port)] + otherHosts }
 
     var address: RedisAddress { RedisAddress(host: host, port: Int32(port), isTLS: isTLS) }
 
@@ -290,9 +295,7 @@ private struct RedisURLDraft {
 
 extension RedisConfiguration: CustomStringConvertible, CustomReflectable {
     /// The server's address, without user and password.
-    public var description: String {
-        otherHosts.reduce(address.description) { "\($0),\($1.name):\($1.port)" }
-    }
+    public var description: String { seeds.map(\.description).joined(separator: ",") }
     /// An empty mirror, so that a dump does not show the password.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

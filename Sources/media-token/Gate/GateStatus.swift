@@ -9,7 +9,7 @@ internal import MediaTokenGate
 final class GateStatus: Sendable {
     /// What can be wrong with a gate that serves.
     enum Part: Int {
-        case store, server, reload
+        case store, servers, reload
     }
 
     private struct State {
@@ -56,11 +56,12 @@ final class GateStatus: Sendable {
         case .regained:
             Console.printNotice("the replay store works again")
             regain(.store)
-        case .serverLost(let error):
-            lose(.server, "a server of the replay store is away, and the others decide: \(error)")
-        case .serverRegained(let name):
-            Console.printNotice("the replay store's server \(name) works again")
-            regain(.server)
+        case .serversLost([]):
+            Console.printNotice("all servers of the replay store work again")
+            regain(.servers)
+        case .serversLost(let errors):
+            let reasons = errors.map(\.description).joined(separator: "; ")
+            lose(.servers, "a server of the replay store is away, and the others decide: \(reasons)")
         case .fenced(let until, let isReady):
             Console.printError(
                 "fenced until \(until.internetText): \(cause), and tokens issued up to then are rejected as "

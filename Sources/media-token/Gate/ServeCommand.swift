@@ -219,7 +219,8 @@ enum ServeCommand {
     }
 
     private static func warnOfClearText(to store: ReplayStoreLocation) {
-        guard let host = store.clearTextHost, host != "localhost", !HTTPListener.isLoopback(host) else { return }
+        let isRemote = { (host: String) in host != "localhost" && !HTTPListener.isLoopback(host) }
+        guard let host = store.clearTextHosts.first(where: isRemote) else { return }
         Console.printWarning(
             "replays: others on the network can read the password of the Redis server \(printable(host)), and can "
                 + "change what it says of used tokens; use rediss:// in place of redis://")

@@ -3,8 +3,13 @@
 //     swift run -c release replay-benchmark [DIRECTORY] [LARGEST] [REDIS-URL…]
 //
 // DIRECTORY holds the stores that live on a disk (default: a temporary one); LARGEST is the largest number of live
-// entries (default 10000000). A REDIS-URL names a server or a cluster that may be filled. Compare figures of one run
-// only: machines differ, and so do their hours.
+// entries (default 10000000). A REDIS-URL names a server, a cluster with all its primaries, or a quorum that may be
+// filled. Compare figures of one run only: machines differ, and so do their hours.
+//
+//     swift run -c release replay-benchmark factors REDIS-URL…
+//
+// prints what a claim costs the gate and the servers that the URL names, by the number of claims that go together: the
+// factors of the page on sizing.
 internal import Basics
 internal import EventLoops
 internal import Foundation
@@ -105,14 +110,16 @@ func measure(_ name: String, _ url: String, live: UInt64) throws {
 }
 
 /// One thread, one connection to each server, `inFlight` groups on their way at any time.
-func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) throws {
+///
+/// - Returns: the seconds that it took.
+func claimPipelined(_ url: String, claims: Int, inFlight: Int, group: Int) throws -> Double {
     let loop = try EventLoop()
     var configuration = try RedisConfiguration(url: url)
     configuration.prefix = UUID().uuidString
     configuration.timeout = .milliseconds(10_000)
     configuration.clockSkew = .zero
     try RedisReplayStore(configuration).open()
-    let client = RedisReplayClient(configuration, on: loop)
+    let client = RedisQuorum(configuration, on: loop)
     var (begun, done) = (0, 0)
     func next() {
         guard begun < claims else { return }
@@ -126,14 +133,72 @@ func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) thr
             next()
         }
     }
-    let seconds = seconds {
+    return seconds {
         for _ in 0..<inFlight { next() }
         loop.run { done >= claims }
     }
+}
+
+func measurePipelined(_ url: String, claims: Int, inFlight: Int, group: Int) throws {
+    let seconds = try claimPipelined(url, claims: claims, inFlight: inFlight, group: group)
     row([
         "redis", "pipelined", "any", "1", String(group), String(Int(Double(claims) / seconds)),
         String(format: "%.2f", seconds / Double(claims) * 1e6), "-",
     ])
+}
+
+/// What some Redis servers have used since they started, all together.
+struct ServerUse {
+    var processorSeconds = 0.0
+    var bytesIn = 0.0
+    var bytesOut = 0.0
+    var memory = 0.0
+
+    init(of configuration: RedisConfiguration) throws {
+        let first = RedisConfiguration.Host(name: configuration.host, port: configuration.port)
+        for host in [first] + configuration.otherHosts {
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["redis-cli", "-h", host.name, "-p", "\(host.port)", "info"]
+            process.standardOutput = output
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let fields = Dictionary(
+                text.split(whereSeparator: \.isNewline).map { line in
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    return (parts[0], parts.last.flatMap { Double($0) } ?? 0)
+                }, uniquingKeysWith: { first, _ in first })
+            processorSeconds += (fields["used_cpu_sys"] ?? 0) + (fields["used_cpu_user"] ?? 0)
+            bytesIn += fields["total_net_input_bytes"] ?? 0
+            bytesOut += fields["total_net_output_bytes"] ?? 0
+            memory += fields["used_memory"] ?? 0
+        }
+    }
+}
+
+/// Prints what a claim costs this process and all servers of a store, by the number of claims that go together.
+func printFactors(_ url: String) throws {
+    let configuration = try RedisConfiguration(url: url)
+    print("\(configuration): of one claim, at all servers together")
+    print("   group  gate µs  servers µs  bytes to  bytes from  memory")
+    for group in [1, 2, 4, 8, 16, 32, 128] {
+        let claims = 12_800 * min(group, 8)
+        let (before, own) = (try ServerUse(of: configuration), ProcessorTime.now)
+        _ = try claimPipelined(url, claims: claims, inFlight: 256, group: group)
+        let (after, spent) = (try ServerUse(of: configuration), ProcessorTime.now - own)
+        func each(_ total: Double) -> String { String(format: "%.1f", total / Double(claims)) }
+        let cells = [
+            "\(group)", each(spent * 1e6), each((after.processorSeconds - before.processorSeconds) * 1e6),
+            each(after.bytesIn - before.bytesIn), each(after.bytesOut - before.bytesOut),
+            each(after.memory - before.memory),
+        ]
+        print(zip(cells, [8, 7, 10, 8, 10, 6]).map(padded).joined(separator: "  "))
+    }
+}
+
+/// The processor time of this process in seconds.
+enum ProcessorTime {
+    static var now: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 }
 
 /// What single claims take while time passes: 100,000 in each of 40 minutes of expiry, so that buckets begin, expire
@@ -164,6 +229,11 @@ func measureTail(_ name: String, _ url: String) throws {
             "\(padded(name, 8))  \(padded(what, 10))  µs: p50 \(quantiles[0])  p99 \(quantiles[1])  p99.9 \(quantiles[2])  p99.99 \(quantiles[3])  longest \(longest)"
         )
     }
+}
+
+if CommandLine.arguments.dropFirst().first == "factors" {
+    for url in CommandLine.arguments.dropFirst(2) { try printFactors(url) }
+    exit(0)
 }
 
 let directory = CommandLine.arguments.dropFirst().first ?? NSTemporaryDirectory()

@@ -7,7 +7,7 @@ final class ModelClient {
     /// A connection: what is on its way in both directions.
     final class Connection {
         let link: RedisLink
-        /// Whose rounds made it.
+        /// The position of the member whose rounds made the connection.
         let member: Int
         let server: ModelServer
         var toServer: [RedisCommand] = []

@@ -55,10 +55,8 @@ final class World {
         configuration.timeout = .milliseconds(Int(Self.timeout))
         configuration.clockSkew = .milliseconds(Self.skew)
         let count: Int32 = isQuorum ? 3 : isCluster ? 2 : 1
-        if isQuorum {
-            configuration.isQuorum = true
-            configuration.otherHosts = (2...UInt16(count)).map { RedisConfiguration.Host(name: "host", port: $0) }
-        }
+        configuration.isQuorum = isQuorum
+        configuration.otherHosts = isQuorum ? (2...3).map { RedisConfiguration.Host(name: "host", port: $0) } : []
         self.configuration = configuration
         let primaries = (1...count).map { ModelServer(port: $0, isCluster: isCluster, isDurable: isDurable) }
         servers = primaries
