@@ -33,15 +33,31 @@ public final class RedisReplayStore: ReplayStore {
 
     /// Connects, checks that the store can be relied on, and sets its fence if it begins now.
     ///
-    /// A quorum is open once a majority of its servers is, unless one of the others belongs to another quorum.
+    /// A quorum is open once a majority of its servers is, unless one of the others belongs to another quorum. The
+    /// store first looks at all servers that answer, and then sets markers. A new quorum begins only when all of its
+    /// servers answer: two lists of hosts could otherwise begin it beside each other.
     ///
     /// - Parameter now: the fence of a store that begins now, before the configuration's clock skew.
     /// - Throws: `ReplayStoreError`: the server is out of reach, refuses the login, may evict keys, is too old, …
     public func open(at now: Timestamp = .now) throws(ReplayStoreError) {
-        let outcomes = try withSession { (session) throws(ReplayStoreError) in
-            try session.wait { done in session.quorum.open(at: now, timeouts: 4) { done(.success($0)) } }
+        if configuration.isQuorum {
+            let looked = try open(at: now, looksOnly: true)
+            let marked = try RedisQuorum.majority(of: looked)
+            if !marked.contains(true), let error = looked.lazy.compactMap(\.failure).first {
+                throw .unavailable("a new quorum begins only when all of its servers answer: \(error)")
+            }
         }
-        _ = try RedisQuorum.majority(of: outcomes)
+        _ = try RedisQuorum.majority(of: try open(at: now, looksOnly: false))
+    }
+
+    private func open(
+        at now: Timestamp, looksOnly: Bool
+    ) throws(ReplayStoreError) -> [Result<Bool, ReplayStoreError>] {
+        try withSession { (session) throws(ReplayStoreError) in
+            try session.wait { done in
+                session.quorum.open(at: now, timeouts: 4, looksOnly: looksOnly) { done(.success($0)) }
+            }
+        }
     }
 
     /// Decides the claims of a group, in one flush to each server, as the protocol `ReplayStore` demands.
@@ -77,8 +93,7 @@ public final class RedisReplayStore: ReplayStore {
 
     /// What the store reports of itself.
     ///
-    /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers. It takes as
-    /// long as two claims may take, or a quorum's servers with the majority.
+    /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers.
     ///
     /// - Throws: `ReplayStoreError`, unless each server takes keys now, or a majority of a quorum's servers.
     package func report(at now: Timestamp) throws(ReplayStoreError) -> ReplayStoreReport {
@@ -88,7 +103,7 @@ public final class RedisReplayStore: ReplayStore {
                 session.quorum.open(at: now, timeouts: 1) { done(.success($0)) }
             }
             let outcomes = zip(clients, opened).map { client, outcome in
-                outcome.flatMap { () in
+                outcome.flatMap { _ in
                     Result { () throws(ReplayStoreError) in try RedisInventory(session, client).probe() }
                 }
             }

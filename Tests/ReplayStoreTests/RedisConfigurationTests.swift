@@ -96,7 +96,11 @@ struct RedisConfigurationTests {
             ("redis://:secret@a,b?quorum=true", "3, 5 or 7"), ("redis://:secret@a,b,c,d?quorum=true", "3, 5 or 7"),
             ("redis://:secret@a,b,A:6379?quorum=true", "that differ"), ("redis://:secret@a?quorum=true", "1 hosts"),
             ("redis://:secret@a,b,c,d,e,f,g,h,i?quorum=true", "3, 5 or 7"),
-            ("redis://:secret@a,,c?quorum=true", "expected NAME"), ("redis://:secret@a,b,c:0?quorum=true", "port is 0"),
+            ("redis://:secret@a,,c?quorum=true", "expected NAME"), ("redis://:x,secret#z@a,b,c?quorum=true", "%23"),
+            ("redis://a,u:secret@b,c,d?quorum=true", "further host"), ("redis://a,b,c?quorum=true#secret", "%23"),
+            ("redis://u:secret@a,u:secret@b,u:secret@c?quorum=true", "further host"),
+            ("redis://:secret@a,b%202,c?quorum=true", "expected NAME"),
+            ("redis://:secret@a,b,c:0?quorum=true", "port is 0"),
             ("redis://gate:/secret@host", "%2F"),
             ("redis://gate:12/secret@host", "%2F"), ("redis://gate:12?secret@host", "%3F"),
         ])

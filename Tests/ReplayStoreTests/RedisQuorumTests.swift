@@ -16,16 +16,18 @@ extension ReplayStoreTests {
         private static let (early, late) = (Timestamp(milliseconds: 1000), Timestamp(milliseconds: 2000))
         private static let away = QuorumVote.Answer.failure(.unavailable("away"))
 
-        /// Votes as letters: first, used, repeated early or late, fenced early or late, away; and the answer that follows.
+        /// Votes as letters (first, used, repeated early or late, fenced early or late, away), and what they result in.
         @Test(
             "a majority of first uses accepts, and nothing less does",
             arguments: [
                 ("f", nil), ("ff", "f"), ("fu", nil), ("fuf", "f"), ("fuu", "u"), ("uu", "u"),
                 ("fp", nil), ("fpf", "f"), ("fpP", "p"), ("pP", "P"), ("Pp", "P"), ("PP", "P"), ("fpu", "u"),
                 ("up", nil), ("upp", "p"), ("upu", "u"), ("up-", "u"), ("upf", "u"),
-                ("f-", nil), ("f-f", "f"), ("f-u", "u"), ("f--", "-"), ("--", nil), ("--u", "u"), ("--f", "-"),
-                ("---", "-"), ("p-", nil), ("p-p", "p"), ("p-f", "-"), ("fr", "r"), ("rR", "r"), ("Rr", "r"),
-                ("ru", nil), ("rur", "r"), ("ruu", "u"), ("!", "!"), ("f!", "!"), ("u!", "!"),
+                ("f-", nil), ("f-f", "f"), ("f-u", "u"), ("f--", "-"), ("--", nil), ("--u", "-"), ("--f", "-"),
+                ("---", "-"), ("p-", nil), ("p-p", "p"), ("p-f", "-"), ("fr", nil), ("frf", "f"), ("fr-", "r"),
+                ("rR", "r"), ("Rr", "r"),
+                ("ru", nil), ("rur", "r"), ("rfu", "r"), ("rff", "f"), ("ruu", "u"), ("!", "!"), ("f!", "!"),
+                ("u!", "!"),
             ])
         func votes(letters: String, expected: Character?) throws {
             let meanings: [Character: QuorumVote.Answer] = [
@@ -155,7 +157,7 @@ extension ReplayStoreTests {
             #expect(try store.find(question(1), at: clock.now).use == .used(since: nil))
             #expect(try store.find(question(2), at: clock.now).use == .unused)
             #expect(try store.advice() == nil)
-            // One server that forgot leaves the fence, up to the time between its setting on two servers; a second moves it.
+            // One server that forgot leaves the fence, but for the time between two servers; a second one moves it.
             try quorum.servers[0].cli("flushall")
             #expect(try #require(store.report(at: clock.now).fence) < fence.moved(600_000))
             #expect(try store.find(question(1), at: clock.now).use == .used(since: nil))
@@ -181,6 +183,21 @@ extension ReplayStoreTests {
             #expect(try Program.wait { try problems()[0] != nil })
         }
 
+        @Test("a wrong list of hosts begins nothing: not on an empty server, and not while one of a new store is away")
+        func beginnings() throws {
+            let quorum = try RedisQuorum()
+            let away = try FreePort.take(1)[0]
+            let url = quorum.url(of: [0, 1, away])
+            let text = message { _ = try clock.open(url, timeoutMilliseconds: 2000) }
+            #expect(text.contains("begins only when all") && text.contains(":\(away) "), "\(text)")
+            let store = try clock.open(quorum.url)
+            try quorum.servers[0].cli("flushall")
+            let further = try RedisServer()
+            #expect(message { _ = try clock.open(quorum.url(of: [0, 1, further.port])) }.contains("name different"))
+            for server in [quorum.servers[0], further] { #expect(try server.cli("keys", "*") == "") }
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
+        }
+
         @Test("a server that says late that it belongs to another quorum is believed, until its marker is gone")
         func lateConflict() throws {
             let quorum = try RedisQuorum()
@@ -188,13 +205,18 @@ extension ReplayStoreTests {
             let others = try [RedisServer(), RedisServer()]
             quorum.servers[2].signal(SIGSTOP)
             let url = quorum.url(of: [2] + others.map(\.port))
-            let store = try clock.open(url, timeoutMilliseconds: 2000)
-            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
-            quorum.servers[2].signal(SIGCONT)
+            var configuration = try RedisConfiguration.exact(url)
+            configuration.timeout = .milliseconds(2000)
+            let store = RedisReplayStore(configuration)
+            // As a process that had opened the store before: its claim sets the markers of the other two.
+            _ = store.claim([clock.claim(1)], at: clock.now)
+            let later = clock.later(20_000)
             func refusal(_ number: UInt64) -> String {
-                message { _ = try store.claim(clock.claim(number), at: clock.now) }
+                message { _ = try store.claim(clock.claim(number, issued: later), at: later) }
             }
-            var number: UInt64 = 1
+            #expect(refusal(2) == "no error")
+            quorum.servers[2].signal(SIGCONT)
+            var number: UInt64 = 2
             #expect(
                 Program.wait {
                     number += 1
@@ -205,8 +227,31 @@ extension ReplayStoreTests {
             }
             try quorum.servers[2].cli("del", "media-token:{00}:since")
             _ = try store.report(at: clock.now)
-            let later = clock.later(20_000)
-            #expect(try store.claim(clock.claim(20_000, issued: later), at: later) == .first)
+            #expect(refusal(20_000) == "no error")
+        }
+
+        @Test("a server that has the memory of another member, or two names, has one vote")
+        func copies() throws {
+            let quorum = try RedisQuorum(["--repl-diskless-sync-delay", "0"])
+            let store = try clock.open(quorum.url)
+            #expect(try store.claim(clock.claim(1), at: clock.now) == .first)
+            let (copy, origin) = (quorum.servers[0], quorum.servers[2])
+            try copy.cli("replicaof", "127.0.0.1", "\(origin.port)")
+            #expect(try Program.wait { try copy.cli("info", "replication").contains("master_link_status:up") })
+            try copy.cli("replicaof", "no", "one")
+            #expect(try Program.wait { try copy.cli("info", "replication").contains("role:master") })
+            func problem(of number: Int) throws -> String {
+                try store.report(at: clock.now).servers[number].problem?.description ?? ""
+            }
+            #expect(try problem(of: 0).contains("has the memory of 127.0.0.1:\(origin.port)"))
+            #expect(try store.claim(clock.claim(2), at: clock.now) == .first)
+            try copy.cli("flushall")
+            #expect(try problem(of: 0) == "")
+            let lone = try RedisServer()
+            let names = ["127.0.0.1", "localhost", "127.1"].map { "\($0):\(lone.port)" }.joined(separator: ",")
+            let twice = RedisReplayStore(try RedisConfiguration.exact("redis://\(names)?quorum=true"))
+            try twice.open(at: .now)
+            #expect(message { _ = try twice.report(at: clock.now) }.contains("2 of 3 servers cannot be relied on"))
         }
     }
 }

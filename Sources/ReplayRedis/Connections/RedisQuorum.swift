@@ -56,15 +56,16 @@ package final class RedisQuorum {
         completion(decided)
     }
 
-    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:_:)``. If the others are a majority, a server
-    /// that could not be reached the last time is not waited for: its outcome is then why it could not.
+    /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:looksOnly:_:)``. If the others are a
+    /// majority, a server that could not be reached the last time is not waited for: its outcome is then why.
     func open(
-        at now: Timestamp, timeouts: Int, _ completion: @escaping ([Result<Void, ReplayStoreError>]) -> Void
+        at now: Timestamp, timeouts: Int, looksOnly: Bool = false,
+        _ completion: @escaping ([Result<Bool, ReplayStoreError>]) -> Void
     ) {
-        var outcomes = clients.map { $0.failure.map { Result<Void, ReplayStoreError>.failure($0) } }
+        var outcomes = clients.map { $0.failure.map { Result<Bool, ReplayStoreError>.failure($0) } }
         var (answered, isOver) = (0, false)
         for (position, client) in clients.enumerated() {
-            client.open(at: now, timeouts: timeouts) { [weak self] outcome in
+            client.open(at: now, timeouts: timeouts, looksOnly: looksOnly) { [weak self] outcome in
                 (outcomes[position], answered) = (outcome, answered + 1)
                 self?.conflicts[position] = outcome.conflict
                 let known = outcomes.compactMap(\.self)
@@ -80,7 +81,8 @@ package final class RedisQuorum {
 
     /// The values of the servers that can be relied on.
     ///
-    /// - Throws: `ReplayStoreError` if these servers are no majority, or if one of the others belongs to another quorum.
+    /// - Throws: `ReplayStoreError` if these servers are no majority, or if one of the others belongs to another
+    ///   quorum.
     static func majority<Value>(
         of outcomes: [Result<Value, ReplayStoreError>]
     ) throws(ReplayStoreError) -> [Value] {

@@ -1,8 +1,8 @@
 package import EventLoops
 package import MediaToken
 
-/// One member of a Redis store, a server or a cluster, as an event loop uses it: one connection to each server, up to four where claims wait for replicas,
-/// and any number of claims in flight.
+/// One member of a Redis store, a server or a cluster, as an event loop uses it: one connection to each server, up to
+/// four where claims wait for replicas, and any number of claims in flight.
 ///
 /// It carries out what ``RedisRounds`` decides. It belongs to the loop's thread.
 package final class RedisReplayClient {
@@ -40,11 +40,16 @@ package final class RedisReplayClient {
     /// Connects to every server, checks that claims may be accepted on it now, and sees to it that each shard has a
     /// marker, so that the store remembers from now on.
     ///
-    /// - Parameter timeouts: the time limit, as a multiple of the configuration's timeout.
+    /// - Parameters:
+    ///   - timeouts: the time limit, as a multiple of the configuration's timeout.
+    ///   - looksOnly: whether no marker is set.
+    ///   - completion: called with whether each shard has a marker.
     package func open(
-        at now: Timestamp, timeouts: Int = 1, _ completion: @escaping (Result<Void, ReplayStoreError>) -> Void
+        at now: Timestamp, timeouts: Int = 1, looksOnly: Bool = false,
+        _ completion: @escaping (Result<Bool, ReplayStoreError>) -> Void
     ) {
-        errands[rounds.open(at: now, timeouts: timeouts, .now)] = { completion($0.map { _ in }) }
+        let errand = rounds.open(at: now, timeouts: timeouts, looksOnly: looksOnly, .now)
+        errands[errand] = { completion($0.map(\.isEmpty)) }
         carryOut()
     }
 

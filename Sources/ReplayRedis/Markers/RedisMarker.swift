@@ -21,10 +21,11 @@ struct RedisMarker: Equatable {
     let losses: RedisLosses
     /// The hosts of the quorum that the server votes in; `nil` if it decides alone. It votes in no other: two lists of
     /// hosts may have majorities without a common server.
-    let quorum: String?
+    let quorum: RedisQuorumSeat?
 
     private init(
-        since: Timestamp, runID: String, isKept: Bool, confirmation: Confirmation, losses: RedisLosses, quorum: String?
+        since: Timestamp, runID: String, isKept: Bool, confirmation: Confirmation, losses: RedisLosses,
+        quorum: RedisQuorumSeat?
     ) {
         (self.since, self.runID, self.isKept, self.confirmation) = (since, runID, isKept, confirmation)
         (self.losses, self.quorum) = (losses, quorum)
@@ -51,7 +52,7 @@ struct RedisMarker: Equatable {
         else { return nil }
         self.init(
             since: Timestamp(milliseconds: since), runID: String(words[1]), isKept: isKept,
-            confirmation: confirmation, losses: losses, quorum: words.count == 6 ? String(words[5]) : nil)
+            confirmation: confirmation, losses: losses, quorum: words.dropFirst(5).first.flatMap(RedisQuorumSeat.init))
     }
 
     /// The marker as it is stored: its fence in milliseconds, then run, durability, confirmation, losses and, if there
@@ -60,7 +61,7 @@ struct RedisMarker: Equatable {
         (
             since,
             "\(runID) \(isKept ? "kept" : "volatile") \(confirmation.rawValue) \(losses.text)"
-                + (quorum.map { " \($0)" } ?? "")
+                + (quorum.map { " \($0.text)" } ?? "")
         )
     }
 
@@ -79,11 +80,11 @@ struct RedisMarker: Equatable {
         losses == self.losses && since >= server.leastFence ?? since
     }
 
-    /// Why the URL and the marker are at odds about the quorum that the server votes in; `nil` if they are not. No
-    /// claim may then be accepted.
+    /// Why the URL and the marker are at odds about the hosts of the quorum that the server votes in; `nil` if they are
+    /// not. No claim may then be accepted.
     func conflict(with server: RedisServerFacts) -> String? {
-        guard quorum != server.quorum else { return nil }
-        func name(_ quorum: String?) -> String { quorum.map { "the quorum \($0)" } ?? "no quorum" }
+        guard quorum?.hosts != server.quorum?.hosts else { return nil }
+        func name(_ quorum: RedisQuorumSeat?) -> String { quorum.map { "the quorum \($0.hosts)" } ?? "no quorum" }
         return "belongs to \(name(quorum)), and the URL names \(name(server.quorum)); give all users of the store the "
             + "same hosts"
     }
@@ -94,6 +95,10 @@ struct RedisMarker: Equatable {
     /// longer reach it. If the server were started from that file, the marker would be believed and the claims
     /// forgotten.
     func problem(on server: RedisServerFacts) -> String? {
+        if let seat = quorum, let own = server.quorum, seat.member != own.member {
+            return "has the memory of \(seat.member), another member of its quorum, and so no vote; name each server "
+                + "once, and begin a copied one empty"
+        }
         guard isKept, runID == server.runID, !server.appends else { return nil }
         return "does not append to its file any more, which it began with; set appendonly yes again, or restart it"
     }
@@ -152,4 +157,26 @@ struct RedisMarker: Equatable {
     private func remainsKept(by server: RedisServerFacts) -> Bool {
         isKept && (server.keepsThroughRestart || !server.appends)
     }
+}
+
+/// The place of a server in a quorum. What one member remembers says nothing of what another has been asked.
+struct RedisQuorumSeat: Equatable {
+    /// The member's own host.
+    let member: String
+    /// The hosts of all members, in the order of the alphabet.
+    let hosts: String
+
+    init(_ member: RedisConfiguration.Host, of members: [RedisConfiguration.Host]) {
+        self.member = member.text
+        hosts = members.map(\.text).sorted().joined(separator: ",")
+    }
+
+    /// Reads a word of a marker.
+    init?(_ word: Substring) {
+        let parts = word.split(separator: "@")
+        guard parts.count == 2 else { return nil }
+        (member, hosts) = (String(parts[0]), String(parts[1]))
+    }
+
+    var text: String { "\(member)@\(hosts)" }
 }

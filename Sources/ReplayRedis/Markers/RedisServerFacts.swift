@@ -26,8 +26,8 @@ struct RedisServerFacts {
     /// would decide otherwise.
     let isStatedDurable: Bool
     let replication: RedisReplication
-    /// The quorum that the server belongs to, by the URL; `nil` for a server on its own.
-    let quorum: String?
+    /// The server's place in a quorum, by the URL; `nil` for a server on its own.
+    let quorum: RedisQuorumSeat?
     /// Why the server cannot serve this store, so that nothing may be written to it; `nil` if it can.
     let misfit: String?
     /// Why the server may drop live keys to make room; `nil` if it never does.
@@ -97,7 +97,7 @@ struct RedisServerFacts {
         var rest = replies.dropFirst()
         let settings = Self.settings(rest.popFirst())
         isStatedDurable = configuration.assumesDurability && settings["appendfsync"] == nil
-        quorum = configuration.quorum
+        quorum = configuration.quorum.map { RedisQuorumSeat(configuration.hosts[0], of: $0) }
         misfit = Self.misfit(info, configuration)
         eviction = Self.eviction(info, configuration)
         appends = isStatedDurable || info["aof_enabled"] == "1"

@@ -53,7 +53,9 @@ package struct QuorumVote {
         if firsts >= majority { return .success(.first) }
         // A server that this caller was first at before counts for it, since no other caller can be first there.
         let granted = firsts + retries.count
-        if granted >= majority, let since = retries.min() { return .success(.repeated(since: since)) }
+        // A retry of what never got a majority is a first use, if enough servers say so.
+        let mayBeFirst = firsts + servers - votes.count >= majority
+        if granted >= majority, !mayBeFirst, let since = retries.min() { return .success(.repeated(since: since)) }
         if fences.count >= majority {
             // With the servers that answered otherwise, a later token needs so many of these.
             let needed = majority - (votes.count - fences.count - errors.count)
@@ -62,17 +64,21 @@ package struct QuorumVote {
         if uses >= majority { return .success(.alreadyUsed) }
         guard votes.count == servers else { return nil }
         // Some server has another claim on it, and the rest do not suffice, whether or not that other claim won.
-        return uses > 0 ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors))
+        let isUsed = uses > 0 && errors.count < majority
+        return isUsed ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors, fenced: fences.count))
     }
 }
 
 extension ReplayStoreError {
     /// The error of a quorum, in which these servers cannot be relied on, and the others do not suffice.
-    static func undecided(by servers: Int, _ errors: [ReplayStoreError]) -> ReplayStoreError {
+    ///
+    /// - Parameter fenced: the number of servers that have no vote, since they remember only tokens issued later.
+    static func undecided(by servers: Int, _ errors: [ReplayStoreError], fenced: Int = 0) -> ReplayStoreError {
         guard servers > 1 else { return errors[0] }
         let reasons = errors.map { if case .unavailable(let what) = $0 { what } else { $0.description } }
         return .unavailable(
-            "\(errors.count) of \(servers) servers cannot be relied on: " + reasons.joined(separator: "; "))
+            "\(errors.count) of \(servers) servers cannot be relied on: " + reasons.joined(separator: "; ")
+                + (fenced > 0 ? "; \(fenced) remember only tokens issued later" : ""))
     }
 }
 

@@ -44,6 +44,10 @@ struct RedisClaimGroup {
 
     /// Whether the group checks every server and looks at the markers of all shards; it then has no claims.
     let isOpening: Bool
+    /// Whether the group only looks at the markers, and writes none.
+    let looksOnly: Bool
+    /// Whether a shard has no marker.
+    private(set) var isMarkerMissing = false
     let claims: [ReplayClaim]
     let now: Timestamp
     let terms: RedisTerms
@@ -64,13 +68,14 @@ struct RedisClaimGroup {
     ///   - now: the caller's time at `begun`.
     ///   - timeouts: the time limit, as a multiple of the configuration's timeout.
     init(
-        _ claims: [ReplayClaim], isOpening: Bool = false, at now: Timestamp, begun: Instant, timeouts: Int = 1,
+        _ claims: [ReplayClaim], isOpening: Bool = false, looksOnly: Bool = false, at now: Timestamp, begun: Instant,
+        timeouts: Int = 1,
         _ terms: RedisTerms
     ) {
         self.claims = claims
         self.now = now
         self.begun = begun
-        self.isOpening = isOpening
+        (self.isOpening, self.looksOnly) = (isOpening, looksOnly)
         self.terms = terms
         deadline = begun + terms.configuration.timeout * timeouts
         slotSearch = isOpening && terms.configuration.isCluster ? .needed : .notNeeded
@@ -196,6 +201,7 @@ struct RedisClaimGroup {
             renewals.append(RedisPart(lookAt: shards.sorted { $0.number < $1.number }, part.target, after: part))
         case .look:
             switch renewal(after: replies, to: part, at: instant) {
+            case .success where looksOnly: isMarkerMissing = isMarkerMissing || replies.keys.contains(.null)
             case .success(let renewal): renewals += renewal.map { [$0] } ?? []
             case .failure(let error): fail(part.positions, error)
             }

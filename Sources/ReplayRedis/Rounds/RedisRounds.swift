@@ -74,11 +74,16 @@ package struct RedisRounds {
     /// Begins to check that claims may be accepted on every server now, and to set the markers that are missing, so
     /// that the store remembers from now on.
     ///
-    /// - Parameter timeouts: the time limit, as a multiple of the configuration's timeout.
+    /// - Parameters:
+    ///   - timeouts: the time limit, as a multiple of the configuration's timeout.
+    ///   - looksOnly: whether no marker is set. The conclusion then has a reply if one is missing.
     /// - Returns: the number that ``Action/conclude(errand:_:)`` names.
-    package mutating func open(at now: Timestamp, timeouts: Int = 1, _ moment: RedisMoment) -> Int {
-        begin(
-            RedisClaimGroup([], isOpening: true, at: now, begun: moment.instant, timeouts: timeouts, terms), moment)
+    package mutating func open(
+        at now: Timestamp, timeouts: Int = 1, looksOnly: Bool = false, _ moment: RedisMoment
+    ) -> Int {
+        let group = RedisClaimGroup(
+            [], isOpening: true, looksOnly: looksOnly, at: now, begun: moment.instant, timeouts: timeouts, terms)
+        return begin(group, moment)
     }
 
     private mutating func begin(_ group: RedisClaimGroup, _ moment: RedisMoment) -> Int {
@@ -198,7 +203,10 @@ package struct RedisRounds {
     private mutating func finish(_ number: Int) {
         guard let group = groups.removeValue(forKey: number) else { return }
         if group.isOpening {
-            actions.append(.conclude(errand: number, group.failure.map { .failure($0) } ?? .success([])))
+            actions.append(
+                .conclude(
+                    errand: number, group.failure.map { .failure($0) } ?? .success(group.isMarkerMissing ? [.null] : [])
+                ))
         } else {
             actions.append(.answer(group: number, group.answers))
         }

@@ -51,8 +51,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     /// Servers beside the first: further nodes of the cluster, any of which tells who owns a slot, or the other servers
     /// of the quorum.
     public var otherHosts: [Host] = []
-    /// Whether a majority of the hosts decides each claim. They are then independent servers or, with ``isCluster``, one
-    /// node each of independent clusters. All users of the store must name the same hosts.
+    /// Whether a majority of the hosts decides each claim. They are then independent servers or, with ``isCluster``,
+    /// one node each of independent clusters. All users of the store must name the same hosts.
     public var isQuorum = false
     /// The ACL user; `nil` for the default user.
     public var user: String?
@@ -88,8 +88,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var isOfRegion = false
     /// How far Adobe's clock may be ahead of the host's: added to the fence of a store without a past.
     public var clockSkew: Duration = VerificationPolicy.defaultClockSkew
-    /// The hosts of the quorum that this server belongs to, as its markers name them; `nil` for a server on its own.
-    private(set) var quorum: String?
+    /// All hosts of the quorum that this server belongs to; `nil` for a server on its own.
+    private(set) var quorum: [Host]?
 
     /// The server at `host`, with defaults for all the rest.
     public init(host: String) {
@@ -100,7 +100,9 @@ public struct RedisConfiguration: Sendable, Equatable {
     ///
     /// - Throws: ``URLError``.
     public init(url: String) throws(URLError) {
-        let (url, others) = Self.split(url)
+        // Nobody must see the rest, which may be that of a password.
+        guard !url.contains("#") else { throw URLError(description: "has a #; write # as %23 in a password") }
+        let (url, others) = try Self.split(url)
         guard let parts = URLComponents(string: url), let scheme = parts.scheme, ["redis", "rediss"].contains(scheme),
             let first = Self.host(parts)
         else { throw URLError(description: "cannot be read; expected \(Self.form)") }
@@ -214,19 +216,27 @@ public struct RedisConfiguration: Sendable, Equatable {
         + table.settings.map { "\($0.name)=\($0.placeholder ?? "true")" }.joined(separator: "&") + "]"
 
     /// Takes all hosts but the first out of a URL. A comma may be part of a password too.
-    private static func split(_ url: String) -> (url: String, others: [String]) {
+    private static func split(_ url: String) throws(URLError) -> (url: String, others: [String]) {
         guard let scheme = url.firstRange(of: "://") else { return (url, []) }
         let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
         let login = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+        // An @ or a comma before the user's colon means that a further host has a login of its own.
+        let before = authority[..<login].dropLast()
+        guard !before.contains("@"), !before.prefix(while: { $0 != ":" }).contains(",") else {
+            throw URLError(
+                description: "has a login at a further host; write one before the first host, with @ as %40 in it")
+        }
         let hosts = authority[login...].split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         return (url[..<login] + hosts[0] + url[authority.endIndex...], Array(hosts.dropFirst()))
     }
 
-    /// The host of a URL, without the brackets of an IPv6 address; `nil` if there is none.
+    /// The host of a URL, without the brackets of an IPv6 address; `nil` if there is none, or it has characters that
+    /// no host has.
     private static func host(_ parts: URLComponents) -> String? {
-        parts.host.flatMap { host in
-            host.isEmpty ? nil : host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
-        }
+        guard let text = parts.host else { return nil }
+        let host = text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text
+        let isHost = host.unicodeScalars.allSatisfy { $0 > " " && !",@/]\\\u{7F}".unicodeScalars.contains($0) }
+        return !host.isEmpty && isHost ? host : nil
     }
 
     private static func port(_ parts: URLComponents) throws(URLError) -> UInt16 {
@@ -255,7 +265,7 @@ public struct RedisConfiguration: Sendable, Equatable {
         return hosts.map { host in
             var member = self
             (member.host, member.port, member.otherHosts) = (host.name, host.port, [])
-            member.quorum = hosts.map(\.text).sorted().joined(separator: ",")
+            member.quorum = hosts
             return member
         }
     }
