@@ -65,6 +65,8 @@ def served(*options):
 class Page:
     def __init__(self, driver, url):
         self.driver, self.url = driver, url
+        # A browser that is busy may take its window to be in the background, where it copies nothing.
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         self.open()
 
     def open(self):
@@ -93,6 +95,14 @@ class Page:
                 return check(True, what)
             time.sleep(0.05)
         check(False, f"{what}; the page says {self.verdict!r}, {self.find('problem').text!r}")
+
+    def copy(self, name):
+        """What a button copies."""
+        self.run("document.getElementById('copied').textContent = ''")
+        self.find(f"copy-{name}").click()
+        self.wait(f"the page says what came of copying: {name}", lambda: self.words("copied"))
+        check("Copied" in self.words("copied"), f"copied: {name}: {self.words('copied')}")
+        return self.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
 
     def wait_verdict(self, code, what):
         self.wait(f"{what}: {code}", lambda: code == re.split("[ ,:]", self.verdict)[1])
@@ -339,9 +349,7 @@ def other_kinds(page):
     page.fill("expected-device", "another")
     page.wait_verdict("NOT_AS_ASKED", "another device is expected")
     check("-a-viewer" not in page.text, "nor is the device in the reason, where it is cut")
-    page.find("copy-ticket").click()
-    page.wait("copied: ticket", lambda: "Copied" in page.words("copied"))
-    ticket = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    ticket = page.copy("ticket")
     check("bound to device '••••…'; expected '••••'\nTo do:     a token is good on the device only" in ticket and "-a-viewer" not in ticket,
           f"nor is it in a ticket, which says what to do, and hides the device that was asked for too: {ticket}")
     check(not any(value in ticket for value in personal), "nor is anything else of the person")
@@ -467,12 +475,7 @@ def expectations(page):
 
 def taken_along(page):
     page.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
-    copied = {}
-    for name in ["command", "json", "ticket"]:
-        page.run("document.getElementById('copied').textContent = ''")
-        page.find(f"copy-{name}").click()
-        page.wait(f"copied: {name}", lambda: "Copied" in page.words("copied"))
-        copied[name] = page.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+    copied = {name: page.copy(name) for name in ["command", "json", "ticket"]}
     check(guid not in copied["json"] + copied["ticket"] and '"code": "VERIFIED"' in copied["json"], "neither JSON nor ticket has the session GUID")
     version = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
     lines = copied["ticket"].splitlines()

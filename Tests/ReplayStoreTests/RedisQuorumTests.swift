@@ -225,6 +225,18 @@ extension ReplayStoreTests {
             for number in 10_000..<10_020 as Range<UInt64> {
                 #expect(refusal(number).contains("name different servers"))
             }
+            // A process that begins now learns it too if the other quorum has accepted each of its tokens before.
+            let owner = RedisReplayStore(try RedisConfiguration.exact(quorum.url))
+            let next = RedisReplayStore(configuration)
+            number = 15_000
+            let isTold = try Program.wait {
+                number += 1
+                let claim = clock.claim(number, issued: later)
+                guard try owner.claim(claim, at: later) == .first else { return true }
+                return message { _ = try next.claim(claim, at: later) }.contains("name different servers")
+            }
+            #expect(isTold)
+            #expect(message { _ = try next.claim(clock.claim(30_000, issued: later), at: later) }.contains("different"))
             try quorum.servers[2].cli("del", "media-token:{00}:since")
             _ = try store.report(at: clock.now)
             #expect(refusal(20_000) == "no error")

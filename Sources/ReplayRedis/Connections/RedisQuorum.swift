@@ -38,12 +38,8 @@ package final class RedisQuorum {
     }
 
     private func count(_ answers: [QuorumVote.Answer], from position: Int, in ballot: Ballot) {
-        // A conflict counts from now on, however late it comes.
-        if let conflict = answers.lazy.compactMap(\.conflict).first {
-            conflicts[position] = conflict
-        } else if answers.contains(.success(.first)) {
-            conflicts[position] = nil
-        }
+        let conflict = answers.lazy.compactMap(\.conflict).first
+        record(conflict, isSettled: answers.contains(.success(.first)), at: position)
         guard let completion = ballot.completion else { return }
         ballot.vote.add(answers)
         ballot.answered.insert(position)
@@ -54,6 +50,11 @@ package final class RedisQuorum {
         guard let decided = conflicting ?? ballot.vote.answers else { return }
         ballot.completion = nil
         completion(decided)
+    }
+
+    /// A conflict counts from now on, however late it is reported, until the server has accepted this quorum.
+    private func record(_ conflict: ReplayStoreError?, isSettled: Bool, at position: Int) {
+        if conflict != nil || isSettled { conflicts[position] = conflict }
     }
 
     /// Opens each server's store; see ``RedisReplayClient/open(at:timeouts:looksOnly:_:)``. If the others are a
@@ -67,7 +68,7 @@ package final class RedisQuorum {
         for (position, client) in clients.enumerated() {
             client.open(at: now, timeouts: timeouts, looksOnly: looksOnly) { [weak self] outcome in
                 (outcomes[position], answered) = (outcome, answered + 1)
-                self?.conflicts[position] = outcome.conflict
+                self?.record(outcome.conflict, isSettled: outcome.failure == nil, at: position)
                 let known = outcomes.compactMap(\.self)
                 let opened = known.count { (try? $0.get()) != nil }
                 guard !isOver, known.count == outcomes.count,

@@ -192,8 +192,13 @@ private struct Reader {
             let place = part.target.isAsking ? nil : part.target
             return doubt.map { .decided(.failure($0)) } ?? .claimed(place, answer)
         }
+        let marker = marker.flatMap(RedisMarker.init)
+        // The use may be that of another quorum, whose other servers are not asked.
+        if let server = try? replies.facts.get(), let conflict = marker?.conflict(with: server) {
+            return .decided(.failure(.conflicting("\(replies.address) \(conflict)")))
+        }
         // A token that was refused for being older than the store is refused for that again.
-        if let since = marker.flatMap(RedisMarker.init)?.since, claim.issued <= since {
+        if let since = marker?.since, claim.issued <= since {
             return .decided(.success(.predatesStore(since: since)))
         }
         return .decided(.success(.alreadyUsed))
