@@ -91,7 +91,7 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// What the store reports of itself.
+    /// Checks the store, and reports its fence and the state of a quorum's servers.
     ///
     /// The fence is the latest of all shards; with a quorum it is the time since which a majority remembers.
     ///
@@ -117,8 +117,8 @@ public final class RedisReplayStore: ReplayStore {
         }
     }
 
-    /// What the operator can do so that a fault costs less, in one sentence; `nil` if there is nothing to do. A quorum
-    /// loses a vote by a fault, and has others.
+    /// Advises the operator on settings with which a fault costs less, in one sentence; `nil` if all is set so. A
+    /// quorum needs no advice: by a fault it loses one vote.
     ///
     /// - Throws: `ReplayStoreError`.
     package func advice() throws(ReplayStoreError) -> String? {

@@ -115,8 +115,8 @@ public enum ConfiguredReplayStore: ReplayStore {
         if case .redis(let store) = self { store.configuration.warnings } else { [] }
     }
 
-    /// What the operator can do so that a fault of the store's servers costs less, in one sentence; `nil` if there is
-    /// nothing to do, or the servers do not report it.
+    /// Advises the operator on settings with which a fault of the store's servers costs less, in one sentence; `nil` if
+    /// all is set so, or the servers do not report it.
     package var advice: String? {
         if case .redis(let store) = self { (try? store.advice()) ?? nil } else { nil }
     }

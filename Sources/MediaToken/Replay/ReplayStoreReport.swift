@@ -1,12 +1,12 @@
 package import Basics
 
-/// What a replay store that can be relied on reports of itself.
+/// The state of a replay store that can be relied on.
 package struct ReplayStoreReport: Hashable, Sendable {
     /// A server that the store can do without.
     package struct Server: Hashable, Sendable {
         /// The server's URL, without user and password.
         package let name: String
-        /// Why the server cannot be relied on; `nil` if it can, or has not answered yet.
+        /// Why the server cannot be relied on; `nil` if it can.
         package let problem: ReplayStoreError?
 
         package init(name: String, problem: ReplayStoreError?) {

@@ -26,7 +26,7 @@ package final class StoreReadiness: Sendable {
         ///
         /// - Parameter isReady: Whether the gate is ready all the same.
         case fenced(until: Timestamp, isReady: Bool)
-        /// Other servers of a quorum than before cannot be relied on, or none any more. The rest suffices.
+        /// These servers of a quorum cannot be relied on, and before it were others or none. The rest of them suffices.
         case serversLost([ReplayStoreError])
     }
 

@@ -80,7 +80,7 @@ struct RedisInventory {
         return latest
     }
 
-    /// What the operator can do so that a fault costs less, in one sentence; `nil` if there is nothing to do.
+    /// Advises the operator on settings with which a fault costs less, in one sentence; `nil` if all is set so.
     func advice() throws(ReplayStoreError) -> String? {
         _ = try fence()
         guard let node = client.servers.owning.first, let server = client.servers.nodes[node].facts else { return nil }

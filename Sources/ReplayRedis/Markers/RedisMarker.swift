@@ -19,8 +19,8 @@ struct RedisMarker: Equatable {
     let isKept: Bool
     private(set) var confirmation: Confirmation
     let losses: RedisLosses
-    /// The hosts of the quorum that the server votes in; `nil` if it decides alone. It votes in no other: two lists of
-    /// hosts may have majorities without a common server.
+    /// The server's seat in a quorum; `nil` if it decides alone. It has no vote in another quorum: two lists of hosts
+    /// may have majorities without a common server.
     let quorum: RedisQuorumSeat?
 
     private init(
@@ -159,7 +159,8 @@ struct RedisMarker: Equatable {
     }
 }
 
-/// The place of a server in a quorum. What one member remembers says nothing of what another has been asked.
+/// The seat of a server in a quorum. A server remembers the claims that were sent to its own seat, and so has no vote
+/// for another one.
 struct RedisQuorumSeat: Equatable {
     /// The member's own host.
     let member: String

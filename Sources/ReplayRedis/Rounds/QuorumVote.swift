@@ -1,6 +1,6 @@
 package import MediaToken
 
-/// What the servers of a quorum answer to the claims of one group, and what that comes to.
+/// The answers of a quorum's servers to the claims of one group, and the decisions that follow from them.
 ///
 /// A token is accepted once a majority of the servers had its claim first. Two majorities have a server in common, and
 /// no server has two claims on one key first, so no token is accepted twice: whichever servers are away, start again
@@ -63,7 +63,7 @@ package struct QuorumVote {
         }
         if uses >= majority { return .success(.alreadyUsed) }
         guard votes.count == servers else { return nil }
-        // Some server has another claim on it, and the rest do not suffice, whether or not that other claim won.
+        // A server has another claim on the token, and the rest do not suffice, whether or not that other claim won.
         let isUsed = uses > 0 && errors.count < majority
         return isUsed ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors, fenced: fences.count))
     }

@@ -117,7 +117,7 @@ final class RunningGate {
         status.load(files, settings)
     }
 
-    /// What the operator can do so that a fault of the replay store costs less; `nil` if there is nothing to do.
+    /// Advises the operator on settings with which a fault of the replay store costs less; `nil` if all is set so.
     var advice: String? { store.advice }
 
     /// Asks the replay store how it is, and tells the operator of a change.
