@@ -21,7 +21,8 @@ extension ReplayStoreTests {
             "a majority of first uses accepts, and nothing less does",
             arguments: [
                 ("f", nil), ("ff", "f"), ("fu", nil), ("fuf", "f"), ("fuu", "u"), ("uu", "u"),
-                ("fp", nil), ("fpf", "f"), ("fpP", "p"), ("pP", "P"), ("Pp", "P"), ("PP", "P"), ("fpu", "u"),
+                ("fp", nil), ("fpf", "f"), ("fpP", "p"), ("pP", nil), ("pPP", "P"), ("Ppp", "p"), ("pP-", "P"),
+                ("fpu", "u"),
                 ("up", nil), ("upp", "p"), ("upu", "u"), ("up-", "u"), ("upf", "u"),
                 ("f-", nil), ("f-f", "f"), ("f-u", "u"), ("f--", "-"), ("--", nil), ("--u", "-"), ("--f", "-"),
                 ("---", "-"), ("p-", nil), ("p-p", "p"), ("p-f", "-"), ("fr", nil), ("frf", "f"), ("fr-", "r"),

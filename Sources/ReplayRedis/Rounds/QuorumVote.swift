@@ -56,13 +56,13 @@ package struct QuorumVote {
         // A retry of what never got a majority is a first use, if enough servers say so.
         let mayBeFirst = firsts + servers - votes.count >= majority
         if granted >= majority, !mayBeFirst, let since = retries.min() { return .success(.repeated(since: since)) }
-        if fences.count >= majority {
-            // With the servers that answered otherwise, a later token needs so many of these.
-            let needed = majority - (votes.count - fences.count - errors.count)
-            return .success(.predatesStore(since: fences.sorted()[needed - 1]))
-        }
         if uses >= majority { return .success(.alreadyUsed) }
         guard votes.count == servers else { return nil }
+        if fences.count >= majority {
+            // With the servers that answered otherwise, a later token needs so many of these.
+            let needed = majority - (servers - fences.count - errors.count)
+            return .success(.predatesStore(since: fences.sorted()[needed - 1]))
+        }
         // A server has another claim on the token, and the rest do not suffice, whether or not that other claim won.
         let isUsed = uses > 0 && errors.count < majority
         return isUsed ? .success(.alreadyUsed) : .failure(.undecided(by: servers, errors, fenced: fences.count))
