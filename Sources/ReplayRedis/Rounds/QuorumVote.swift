@@ -59,7 +59,7 @@ package struct QuorumVote {
         if uses >= majority { return .success(.alreadyUsed) }
         guard votes.count == servers else { return nil }
         if fences.count >= majority {
-            // With the servers that answered otherwise, a later token needs so many of these.
+            // The servers that have no fence would vote for a later token, so it needs this many of the others.
             let needed = majority - (servers - fences.count - errors.count)
             return .success(.predatesStore(since: fences.sorted()[needed - 1]))
         }

@@ -48,8 +48,8 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var host: String
     /// The server's port.
     public var port: UInt16 = 6379
-    /// Servers beside the first: further nodes of the cluster, any of which tells who owns a slot, or the other servers
-    /// of the quorum.
+    /// The servers after the first: further nodes of the cluster, each of which knows the owners of all slots, or the
+    /// other servers of the quorum.
     public var otherHosts: [Host] = []
     /// Whether a majority of the hosts decides each claim. They are then independent servers or, with ``isCluster``,
     /// one node each of independent clusters. All users of the store must name the same hosts.
@@ -220,7 +220,7 @@ public struct RedisConfiguration: Sendable, Equatable {
         guard let scheme = url.firstRange(of: "://") else { return (url, []) }
         let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }
         let login = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
-        // An @ or a comma before the user's colon means that a further host has a login of its own.
+        // An @ or a comma before the user's colon means that a further host has its own login.
         let before = authority[..<login].dropLast()
         guard !before.contains("@"), !before.prefix(while: { $0 != ":" }).contains(",") else {
             throw URLError(
@@ -271,14 +271,16 @@ public struct RedisConfiguration: Sendable, Equatable {
     }
 
     /// The nodes that are asked first who owns a cluster's slots.
-    var seeds: [RedisAddress] {
-        hosts.map { RedisAddress(host: $0.name, port: Int32($0.port), isTLS: isTLS) }
-    }
+    var seeds: [RedisAddress] { hosts.map(address(of:)) }
 
     /// All hosts of the URL, in its order.
     package var hosts: [Host] { [Host(name: host, port: port)] + otherHosts }
 
-    var address: RedisAddress { RedisAddress(host: host, port: Int32(port), isTLS: isTLS) }
+    var address: RedisAddress { address(of: Host(name: host, port: port)) }
+
+    private func address(of host: Host) -> RedisAddress {
+        RedisAddress(host: host.name, port: Int32(host.port), isTLS: isTLS)
+    }
 
     /// What the operator states about the server, as the URL has it, in order.
     public var statements: [String] {
@@ -288,12 +290,17 @@ public struct RedisConfiguration: Sendable, Equatable {
 
     /// What the settings permit that may accept a token twice, one sentence for each.
     package var warnings: [String] {
-        let region = "scope=region: another region, whose store is another one, accepts the same token once more"
-        guard isCluster, replicas == 0 else { return isOfRegion ? [region] : [] }
-        return (isOfRegion ? [region] : []) + [
-            "wait=0 in a cluster: a primary that was paused until a replica had taken over may accept a token that its "
-                + "successor accepts too; leave wait=0 out of the URL"
-        ]
+        var warnings: [String] = []
+        if isOfRegion {
+            warnings.append(
+                "scope=region: another region, whose store is another one, accepts the same token once more")
+        }
+        if isCluster, replicas == 0 {
+            warnings.append(
+                "wait=0 in a cluster: a primary that was paused until a replica had taken over may accept a token that "
+                    + "its successor accepts too; leave wait=0 out of the URL")
+        }
+        return warnings
     }
 }
 
